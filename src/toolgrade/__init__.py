@@ -1,0 +1,1 @@
+"""Grade tool-calling agents check by check."""

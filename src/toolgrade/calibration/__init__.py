@@ -1,0 +1,1 @@
+"""Judges against human labels: label sets, agreement, history, trust."""

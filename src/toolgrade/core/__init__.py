@@ -1,0 +1,1 @@
+"""Frozen values and pure functions that everything else is built on."""

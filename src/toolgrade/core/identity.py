@@ -1,0 +1,40 @@
+"""Canonical JSON and the hashes made from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import unicodedata
+from typing import Any
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"canonical JSON has no {value}; expected a finite number")
+        return value
+    if isinstance(value, dict):
+        return {unicodedata.normalize("NFC", str(key)): _canonical(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    return value
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as canonical JSON text: sorted keys, no spaces, UTF-8, NFC strings.
+
+    Integers and floats stay apart (`0` and `0.0` give different text): coerce to a declared type first.
+
+    Raises:
+        ValueError: a number is not finite.
+        TypeError: a value has no JSON form.
+    """
+    return json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def content_hash(value: Any) -> str:
+    """Return `sha256:` and the hex digest of the canonical JSON of `value`."""
+    return "sha256:" + hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()

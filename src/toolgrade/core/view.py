@@ -1,0 +1,131 @@
+"""What the checks see of a trace: calls paired with results, at their steps and turns, each derived once.
+
+A *step* is the 1-based ordinal of an assistant message; calls made in one message share its step and are
+unordered among themselves. A *turn* is the 1-based ordinal of the user message last seen (0 before any).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import orjson
+
+from toolgrade.core.tool import ToolSpec
+from toolgrade.core.trace import ToolCall, ToolResult, Trace
+
+
+class CallView(NamedTuple):
+    """A call with its place (`number` counts calls, `message` messages, both from 0) and its result."""
+
+    number: int
+    step: int
+    turn: int
+    message: int
+    call: ToolCall
+    result: ToolResult | None
+    result_message: int | None
+
+
+class Said(NamedTuple):
+    """Words of one role: `message` is its 0-based index; `step` is 0 for other roles than assistant."""
+
+    message: int
+    step: int
+    turn: int
+    text: str
+
+
+class TraceView:
+    """A trace read once: the calls, what each side said, and the tools on offer.
+
+    `tools` are those given by the caller, else those that the trace recorded, else empty.
+    """
+
+    def __init__(self, trace: Trace, tools: dict[str, ToolSpec] | None = None) -> None:
+        self.trace = trace
+        self._tools = tools
+        self.calls: list[CallView] = []
+        self.steps = 0
+        self.turns = 0
+        self.unmatched_results: list[tuple[int, ToolResult]] = []
+        self._read()
+
+    @cached_property
+    def tools(self) -> dict[str, ToolSpec]:
+        """The tools on offer, by name."""
+        if self._tools is not None:
+            return self._tools
+        return {tool.name: tool for tool in self.trace.tools or ()}
+
+    def _read(self) -> None:
+        step = turn = 0
+        raw: list[tuple[int, int, int, ToolCall]] = []
+        open_by_id: defaultdict[str | None, deque[int]] = defaultdict(deque)
+        results: dict[int, tuple[ToolResult, int]] = {}
+        for number, message in enumerate(self.trace.messages):
+            if message.role == "assistant":
+                step += 1
+                for call in message.tool_calls:
+                    open_by_id[call.id].append(len(raw))
+                    raw.append((step, turn, number, call))
+            elif message.role == "user":
+                turn += 1
+            elif message.result is not None:
+                index = _claim(message.result, open_by_id, raw, results)
+                if index is None:
+                    self.unmatched_results.append((number, message.result))
+                else:
+                    results[index] = (message.result, number)
+        self.steps, self.turns = step, turn
+        for index, (at_step, at_turn, number, call) in enumerate(raw):
+            result, where = results.get(index, (None, None))
+            self.calls.append(CallView(index, at_step, at_turn, number, call, result, where))
+
+    def said(self, role: str) -> list[Said]:
+        """Return the non-empty texts of one role, in order."""
+        out: list[Said] = []
+        step = turn = 0
+        for number, message in enumerate(self.trace.messages):
+            if message.role == "user":
+                turn += 1
+            elif message.role == "assistant":
+                step += 1
+            if message.role == role and message.content and message.content.strip():
+                out.append(Said(number, step if role == "assistant" else 0, turn, message.content))
+        return out
+
+
+def _claim(
+    result: ToolResult,
+    open_by_id: dict[str | None, deque[int]],
+    raw: list[tuple[int, int, int, ToolCall]],
+    results: dict[int, tuple[ToolResult, int]],
+) -> int | None:
+    """Return the index of the call that this result answers: by id, else the oldest open one of its name."""
+    if result.call_id is not None:
+        queue = open_by_id.get(result.call_id)
+        if queue:
+            return queue.popleft()
+        return None
+    for index, (_, _, _, call) in enumerate(raw):
+        if index not in results and (result.name is None or call.name == result.name):
+            queue = open_by_id[call.id]
+            if index in queue:
+                queue.remove(index)
+            return index
+    return None
+
+
+def payload(result: ToolResult) -> Any:
+    """Return the content of a result, decoded where it is text that holds a JSON object or array."""
+    content = result.content
+    if isinstance(content, str):
+        text = content.strip()
+        if text[:1] in ("{", "["):
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:
+                return content
+    return content

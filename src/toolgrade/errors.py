@@ -1,0 +1,45 @@
+"""Every exception that toolgrade raises, as one tree.
+
+    ToolgradeError
+    ├── ConfigError         the user's cases, thresholds, flags or prompts are wrong       exit 2
+    └── UnreadableError     something could not be read or reached                         exit 3
+        └── JudgeError      a judge's model could not be reached, or refused for good
+
+Errors inside one trace are data (a `trace_error` status), never exceptions.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ToolgradeError(Exception):
+    """Root of the tree; `exit_code` is what the command line returns for it."""
+
+    exit_code = 3
+
+
+class ConfigError(ToolgradeError):
+    """Something the user wrote is wrong: says where, what was found, what was expected, what to do."""
+
+    exit_code = 2
+
+
+class UnreadableError(ToolgradeError):
+    """A file, a record or a service could not be read or reached."""
+
+    exit_code = 3
+
+
+class JudgeError(UnreadableError):
+    """A judge's model could not be reached, or refused in a way that a repeat cannot change."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ` Did you mean 'x'?` for the nearest known word, or an empty string."""
+    near = get_close_matches(str(word), list(known), n=1, cutoff=0.6)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,1 @@
+"""Readers and writers of trace, case and tool files; one module a foreign format."""

@@ -1,0 +1,1 @@
+"""From a question and a prompt to a verdict with verified evidence."""

@@ -1,0 +1,1 @@
+"""A run: plan, gates, judges, aggregation, thresholds, run directory."""

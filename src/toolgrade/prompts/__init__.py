@@ -1,0 +1,1 @@
+"""Judge prompts as assets: load, hash, render in a sandbox."""

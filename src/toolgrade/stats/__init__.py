@@ -1,0 +1,1 @@
+"""Statistics: rates, intervals, agreement, consistency. Pure; randomness is passed in."""
