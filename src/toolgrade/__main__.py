@@ -1,0 +1,5 @@
+"""`python -m toolgrade`."""
+
+from toolgrade.cli import main
+
+main()
