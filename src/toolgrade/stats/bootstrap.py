@@ -1,0 +1,116 @@
+"""BCa bootstrap on counts: resampling whole clusters (or items) costs one multinomial draw a replicate.
+
+Clusters with equal contents are interchangeable, so resampling clusters with replacement is the same as
+drawing multinomial counts over the distinct contents, and the jackknife needs one value per distinct content.
+Efron (1987), "Better Bootstrap Confidence Intervals".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolgrade.stats.estimate import LEVEL, Interval
+
+Array = NDArray[np.float64]
+Statistic = Callable[[Array], Array]
+"""Takes totals of shape (..., cells), returns values of shape (...), NaN where undefined."""
+
+RESAMPLES = 2000
+MAX_UNDEFINED = 0.2
+"""More undefined replicates than this share: no interval."""
+
+_NORMAL = NormalDist()
+
+
+def distinct_rows(rows: Array) -> tuple[Array, Array]:
+    """Return the distinct rows of a (units, cells) array and how often each occurs."""
+    found, counts = np.unique(np.asarray(rows, dtype=np.float64), axis=0, return_counts=True)
+    return found, counts.astype(np.float64)
+
+
+def resample(rows: Array, counts: Array, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
+    """Return (resamples, cells) totals of units drawn with replacement.
+
+    `rows` (distinct, cells) are the distinct unit contents, `counts` how often each occurs.
+    """
+    total = int(counts.sum())
+    drawn = rng.multinomial(total, counts / counts.sum(), size=resamples)
+    return np.asarray(drawn @ rows, dtype=np.float64)
+
+
+def jackknife(rows: Array, counts: Array, statistic: Statistic) -> tuple[Array, Array]:
+    """Return the leave-one-unit-out values and how many units share each of them."""
+    left_out = counts @ rows - rows
+    return statistic(left_out), counts
+
+
+def bca_limits(
+    value: float, replicates: Array, left_out: Array, weights: Array, level: float = LEVEL
+) -> tuple[float, float] | None:
+    """Return the BCa limits, or None where the replicates are degenerate or too often undefined.
+
+    `left_out` are jackknife values, each standing for `weights` units. Quantiles interpolate linearly.
+    """
+    kept = replicates[np.isfinite(replicates)]
+    if not kept.size or kept.size < (1 - MAX_UNDEFINED) * replicates.size or np.ptp(kept) == 0:
+        return None
+    below = (np.sum(kept < value) + 0.5 * np.sum(kept == value)) / kept.size
+    clamp = 1 / (kept.size + 1)
+    bias = _NORMAL.inv_cdf(float(np.clip(below, clamp, 1 - clamp)))
+    acceleration = _acceleration(left_out, weights)
+    shares = [_shift(_NORMAL.inv_cdf(tail), bias, acceleration) for tail in ((1 - level) / 2, (1 + level) / 2)]
+    low, high = np.quantile(kept, shares)
+    return float(low), float(high)
+
+
+def _acceleration(left_out: Array, weights: Array) -> float:
+    defined = np.isfinite(left_out)
+    values, share = left_out[defined], weights[defined]
+    if not values.size:
+        return 0.0
+    distance = np.average(values, weights=share) - values
+    spread = float(np.sum(share * distance**2))
+    return float(np.sum(share * distance**3) / (6 * spread**1.5)) if spread > 0 else 0.0
+
+
+def _shift(z: float, bias: float, acceleration: float) -> float:
+    moved = bias + (bias + z) / (1 - acceleration * (bias + z))
+    return _NORMAL.cdf(moved)
+
+
+def bca(
+    rows: Array,
+    statistic: Statistic,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """Return the BCa interval of `statistic` of the summed rows, resampling rows (one a cluster or an item).
+
+    None where the statistic is undefined, or its replicates are degenerate or undefined too often.
+    """
+    distinct, counts = distinct_rows(rows)
+    return bca_counts(distinct, counts, statistic, rng, level, resamples)
+
+
+def bca_counts(
+    rows: Array,
+    counts: Array,
+    statistic: Statistic,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+) -> Interval | None:
+    """Return the BCa interval where `counts` says how often each of the distinct `rows` occurs."""
+    if counts.sum() < 2:
+        return None
+    value = float(statistic(counts @ rows))
+    if not np.isfinite(value):
+        return None
+    replicates = statistic(resample(rows, counts, rng, resamples))
+    limits = bca_limits(value, replicates, *jackknife(rows, counts, statistic), level=level)
+    return Interval(low=limits[0], high=limits[1], level=level, method="bca") if limits else None
