@@ -2,8 +2,10 @@
 
     ToolgradeError
     ├── ConfigError         the user's cases, thresholds, flags or prompts are wrong       exit 2
-    └── UnreadableError     something could not be read or reached                         exit 3
-        └── JudgeError      a judge's model could not be reached, or refused for good
+    ├── UnreadableError     something could not be read or reached                         exit 3
+    │   └── JudgeError      a judge's model did not answer this question, and a repeat cannot change it
+    │       └── JudgeUnavailable    no question to this model will be answered (key, name, server)
+    └── CeilingReached      the spending ceiling leaves no room for another call           exit 3
 
 Errors inside one trace are data (a `trace_error` status), never exceptions.
 """
@@ -37,6 +39,14 @@ class UnreadableError(ToolgradeError):
 
 class JudgeError(UnreadableError):
     """A judge's model could not be reached, or refused in a way that a repeat cannot change."""
+
+
+class JudgeUnavailable(JudgeError):
+    """No question to this model will be answered: asking the others is of no use until this is mended."""
+
+
+class CeilingReached(ToolgradeError):
+    """The spending ceiling leaves no room for another call: what is not yet asked stays open."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
