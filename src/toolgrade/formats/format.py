@@ -1,0 +1,29 @@
+"""What a trace format is to the rest of toolgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from toolgrade.core.case import Case
+from toolgrade.core.tool import ToolSpec
+from toolgrade.formats.record import Record
+from toolgrade.formats.source import Source
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    `looked_for` is what `detect` tells it by, as words for a message. `detect` sees the head and the first
+    JSON value of a file and never raises. `read` yields one record a trace and never raises for what the
+    file holds. `cases` and `tools` extract the expectations and the tools on offer that the file records.
+    """
+
+    name: str
+    description: str
+    looked_for: str
+    detect: Callable[[Source], bool]
+    read: Callable[[Source], Iterator[Record]]
+    cases: Callable[[Source], Iterator[Case]] | None = None
+    tools: Callable[[Source], dict[str, ToolSpec]] | None = None

@@ -1,0 +1,133 @@
+"""OpenAI chat messages: a list of them, `{"messages": [...]}`, several of these, or one message a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
+from toolgrade.formats.access import as_list, as_object, as_text, describe, opt_int, opt_list, opt_object, opt_text
+from toolgrade.formats.calls import read_call, read_text, read_usage
+from toolgrade.formats.format import Format
+from toolgrade.formats.reading import Part, read_parts
+from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.source import Source
+
+_ROLES = {"developer": "system", "function": "tool"}
+_KNOWN = {"messages", "tools", "functions", "metadata", "id", "case_id", "trial", "model", "usage"}
+
+
+def read_messages(messages: Any, field: str = "messages") -> tuple[Message, ...]:
+    """Return chat messages as toolgrade's.
+
+    Raises:
+        Malformed: a message has no role, an unknown one, or a call without a name.
+    """
+    return tuple(_message(item, f"{field}[{number}]") for number, item in enumerate(as_list(messages, field)))
+
+
+def _message(value: Any, field: str) -> Message:
+    item = as_object(value, field)
+    written = as_text(item.get("role"), f"{field}.role")
+    role = _ROLES.get(written, written)
+    if role == "tool":
+        return Message(role="tool", result=_result(item, field))
+    if role == "assistant":
+        return Message(
+            role="assistant",
+            content=_assistant_text(item),
+            tool_calls=_calls(item, field),
+            agent=opt_text(item.get("name"), f"{field}.name"),
+            usage=read_usage(item.get("usage")),
+        )
+    if role == "user":
+        return Message(role="user", content=read_text(item.get("content")))
+    if role == "system":
+        return Message(role="system", content=read_text(item.get("content")))
+    raise Malformed(f"{field}.role", describe(written), "system, developer, user, assistant, tool or function")
+
+
+def _assistant_text(item: dict[str, Any]) -> str | None:
+    content = item.get("content")
+    return read_text(item.get("refusal")) if content is None else read_text(content)
+
+
+def _calls(item: dict[str, Any], field: str) -> tuple[ToolCall, ...]:
+    calls = [_call(call, f"{field}.tool_calls[{n}]") for n, call in enumerate(opt_list(item.get("tool_calls"), field))]
+    legacy = item.get("function_call")
+    if legacy is not None and not calls:
+        function = as_object(legacy, f"{field}.function_call")
+        calls.append(read_call(function.get("name"), function.get("arguments"), None, f"{field}.function_call"))
+    return tuple(calls)
+
+
+def _call(value: Any, field: str) -> ToolCall:
+    item = as_object(value, field)
+    inner = item.get("function", item.get("custom"))
+    body = as_object(inner, f"{field}.function") if inner is not None else item
+    arguments = body.get("arguments", body.get("args", body.get("input")))
+    return read_call(body.get("name"), arguments, item.get("id"), field)
+
+
+def _result(item: dict[str, Any], field: str) -> ToolResult:
+    content = item.get("content")
+    return ToolResult(
+        call_id=opt_text(item.get("tool_call_id"), f"{field}.tool_call_id"),
+        name=opt_text(item.get("name"), f"{field}.name"),
+        content=read_text(content) if isinstance(content, list) else content,
+    )
+
+
+def _build(part: Part) -> Trace:
+    if isinstance(part.value, list):
+        return Trace(id=part.default_id, messages=read_messages(part.value, ""))
+    item = as_object(part.value, "")
+    metadata = opt_object(item.get("metadata"), "metadata")
+    rest = {key: value for key, value in item.items() if key not in _KNOWN}
+    case_id = next((found for found in (item.get("case_id"), metadata.get("case_id")) if found is not None), None)
+    return Trace(
+        id=opt_text(item.get("id"), "id") or part.default_id,
+        case_id=opt_text(case_id, "case_id"),
+        trial=opt_int(item.get("trial", metadata.get("trial"))) or 0,
+        messages=read_messages(item.get("messages")),
+        model=opt_text(item.get("model"), "model"),
+        usage=read_usage(item.get("usage")),
+        metadata={**metadata, **rest},
+    )
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("role"), str) and "messages" not in value
+
+
+def _is_run(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("messages"), list)
+
+
+def _split(value: Any) -> Iterator[Part]:
+    if isinstance(value, list) and value and not _is_message(value[0]):
+        for number, item in enumerate(value):
+            yield Part(item, f"[{number}]")
+    else:
+        yield Part(value)
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Yield one record a list of messages."""
+    return read_parts(source, _build, _split)
+
+
+def _detect(source: Source) -> bool:
+    first = source.first
+    if isinstance(first, list) and first:
+        first = first[0]
+    return _is_message(first) or _is_run(first)
+
+
+FORMAT = Format(
+    name="openai-chat",
+    description='OpenAI chat messages: a list, {"messages": [...]}, or one of these a line',
+    looked_for='"messages", or a list of objects with "role"',
+    detect=_detect,
+    read=read,
+)

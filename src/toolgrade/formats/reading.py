@@ -1,0 +1,92 @@
+"""The loop that every format shares: documents into parts, parts into traces, mistakes into record errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from toolgrade.core.identity import content_hash
+from toolgrade.core.result import Origin
+from toolgrade.core.trace import Trace
+from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.source import Document, Source, digest
+from toolgrade.formats.validation import problems
+
+
+class Part(NamedTuple):
+    """What one trace is made from: `field` is its place in the document, `context` what it shares with others.
+
+    `default_id` is set by `read_parts`: the file's stem, with the record's number where there are several.
+    """
+
+    value: Any
+    field: str = ""
+    context: Any = None
+    default_id: str = ""
+
+
+def whole(value: Any) -> Iterator[Part]:
+    """Split nothing: the document is one trace."""
+    yield Part(value)
+
+
+def read_parts(
+    source: Source, build: Callable[[Part], Trace], split: Callable[[Any], Iterable[Part]] = whole
+) -> Iterator[Record]:
+    """Yield one record a trace of `source`.
+
+    `split` takes one JSON document apart, `build` makes one trace of one part. Both raise `Malformed`, and
+    `build` also pydantic's `ValidationError`; that record then carries the error, and reading goes on.
+    """
+    index = 0
+    for document in source.documents():
+        for part, error in _parts(document, split):
+            origin = Origin(source=source.name, index=index, sha256=_hash(document, part))
+            if error is None:
+                single = source.layout == "document" and part.field == ""
+                name = source.stem if single else f"{source.stem}-{index + 1}"
+                yield _built(origin, document, part._replace(default_id=name), build)
+            else:
+                yield Record(origin, error=error)
+            index += 1
+
+
+def _parts(document: Document, split: Callable[[Any], Iterable[Part]]) -> Iterator[tuple[Part, str | None]]:
+    """Yield the parts of a document; one without any, or that cannot be split, gives one error."""
+    if document.error is not None:
+        yield Part(None), document.error
+        return
+    empty = True
+    try:
+        for part in split(document.value):
+            empty = False
+            yield part, None
+    except Malformed as error:
+        yield Part(None), f"{document.place}: {error}"
+        return
+    if empty:
+        yield Part(None), f"{document.place}: holds no trace; expected at least one recorded run."
+
+
+def _built(origin: Origin, document: Document, part: Part, build: Callable[[Part], Trace]) -> Record:
+    place = f"{document.place}: {part.field}" if part.field else document.place
+    joint = "" if not part.field else "."
+    try:
+        return Record(origin, trace=build(part))
+    except Malformed as error:
+        text = str(error)
+        return Record(origin, error=f"{place}{joint}{text}" if part.field and error.field else f"{place}: {text}")
+    except ValidationError as error:
+        return Record(origin, error=f"{place}: {'; '.join(problems(error, Trace))}")
+
+
+def _hash(document: Document, part: Part) -> str:
+    if not part.field:
+        return document.sha256
+    try:
+        return digest(orjson.dumps(part.value, option=orjson.OPT_SORT_KEYS))
+    except orjson.JSONEncodeError:  # an integer beyond 64 bits
+        return content_hash(part.value)

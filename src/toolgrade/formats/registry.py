@@ -1,0 +1,114 @@
+"""Every trace format that can be read, told apart by content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from toolgrade.core.result import Origin
+from toolgrade.errors import ConfigError, UnreadableError, suggestion
+from toolgrade.formats import native, openai_chat
+from toolgrade.formats.format import Format
+from toolgrade.formats.record import Record
+from toolgrade.formats.source import Source, digest
+
+FORMATS: tuple[Format, ...] = (native.FORMAT, openai_chat.FORMAT)
+"""The formats in the order in which they are tried: the most particular first."""
+
+
+def get_format(name: str) -> Format:
+    """Return the format called `name`.
+
+    Raises:
+        ConfigError: there is none; names the nearest.
+    """
+    known = {format.name: format for format in FORMATS}
+    if name not in known:
+        names = ", ".join(sorted(known))
+        raise ConfigError(f"--format: unknown format {name!r}.{suggestion(name, known)} Known: {names}.")
+    return known[name]
+
+
+def detect_format(path: Path) -> Format:
+    """Return the format of one file, told from its content.
+
+    Raises:
+        UnreadableError: the file cannot be read, or is in none of the formats; says what was looked for.
+    """
+    source = Source(path)
+    found = _detect(source)
+    if found is None:
+        raise UnreadableError(_no_trace(source))
+    return found
+
+
+def read_traces(path: Path, format: str | None = None) -> Iterator[Record]:
+    """Yield one record a trace of a file, or of every file of a directory in sorted order.
+
+    Reading is lazy: of JSON Lines, one line is held at a time. A record, or a file, that cannot be read
+    becomes a record with `error`; nothing is skipped silently. In a directory, hidden files and the files
+    that `convert` writes beside traces (`cases.yaml`, `cases.jsonl`, `tools.json`) are left out.
+
+    Args:
+        path: a file or a directory.
+        format: name of a format; None tells it from the content of each file.
+
+    Raises:
+        ConfigError: the format is unknown.
+        UnreadableError: the path does not exist, or is a directory without any file.
+    """
+    given = None if format is None else get_format(format)
+    for file in _files(path):
+        yield from _read_file(Source(file), given)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise UnreadableError(f"{path}: does not exist; expected a file or a directory of recorded runs.")
+    if not path.is_dir():
+        return [path]
+    beside = {"cases.yaml", "cases.jsonl", "tools.json"}
+    found = [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+        and file.name not in beside
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    ]
+    if not found:
+        raise UnreadableError(f"{path}: holds no file; expected recorded runs.")
+    return found
+
+
+def _read_file(source: Source, given: Format | None) -> Iterator[Record]:
+    try:
+        found = given or _detect(source)
+        if found is None:
+            yield _failure(source, _no_trace(source))
+            return
+        yield from found.read(source)
+    except UnreadableError as error:
+        yield _failure(source, str(error))
+    except OSError as error:
+        yield _failure(source, f"{source.name}: cannot be read: {error.strerror or error}.")
+
+
+def _detect(source: Source) -> Format | None:
+    return next((format for format in FORMATS if format.detect(source)), None)
+
+
+def _failure(source: Source, message: str) -> Record:
+    return Record(Origin(source=source.name, index=0, sha256=digest(message.encode())), error=message)
+
+
+def _no_trace(source: Source) -> str:
+    looked = "; ".join(f"{format.name} ({format.looked_for})" for format in FORMATS)
+    if not source.head.strip():
+        found = "it is empty"
+    elif source.not_text:
+        found = f"it is {source.not_text}"
+    else:
+        broken = next((document.error for document in islice(source.documents(), 20) if document.error), None)
+        found = broken.removeprefix(f"{source.name}: ") if broken and source.first is None else "nothing known"
+    return f"{source.name}: no trace in a known format: {found}. Looked for: {looked}. Or name it with --format."
