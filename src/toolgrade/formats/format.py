@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from toolgrade.core.case import Case
 from toolgrade.core.tool import ToolSpec
-from toolgrade.formats.record import Record
+from toolgrade.formats.record import CaseRecord, Record
 from toolgrade.formats.source import Source
 
 
@@ -17,7 +16,8 @@ class Format:
 
     `looked_for` is what `detect` tells it by, as words for a message. `detect` sees the head and the first
     JSON value of a file and never raises. `read` yields one record a trace and never raises for what the
-    file holds. `cases` and `tools` extract the expectations and the tools on offer that the file records.
+    file holds. `cases` and `tools` extract the expectations and the tools on offer that the file records;
+    `cases` does not raise for what the file holds either.
     """
 
     name: str
@@ -25,5 +25,5 @@ class Format:
     looked_for: str
     detect: Callable[[Source], bool]
     read: Callable[[Source], Iterator[Record]]
-    cases: Callable[[Source], Iterator[Case]] | None = None
+    cases: Callable[[Source], Iterator[CaseRecord]] | None = None
     tools: Callable[[Source], dict[str, ToolSpec]] | None = None

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from toolgrade.core.result import Origin
 from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
 from toolgrade.formats.access import as_list, as_object, as_text, describe, opt_int, opt_list, opt_object, opt_text
 from toolgrade.formats.calls import read_call, read_text, read_usage
 from toolgrade.formats.format import Format
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Malformed, Record
-from toolgrade.formats.source import Source
+from toolgrade.formats.source import Document, Source, digest
+from toolgrade.formats.tools import recorded_tools
 
 _ROLES = {"developer": "system", "function": "tool"}
 _KNOWN = {"messages", "tools", "functions", "metadata", "id", "case_id", "trial", "model", "usage"}
+_CASE_KEYS = ("case_id", "task_id")
 
 
 def read_messages(messages: Any, field: str = "messages") -> tuple[Message, ...]:
@@ -84,16 +87,21 @@ def _build(part: Part) -> Trace:
     item = as_object(part.value, "")
     metadata = opt_object(item.get("metadata"), "metadata")
     rest = {key: value for key, value in item.items() if key not in _KNOWN}
-    case_id = next((found for found in (item.get("case_id"), metadata.get("case_id")) if found is not None), None)
     return Trace(
         id=opt_text(item.get("id"), "id") or part.default_id,
-        case_id=opt_text(case_id, "case_id"),
+        case_id=_case_id(item, metadata),
         trial=opt_int(item.get("trial", metadata.get("trial"))) or 0,
         messages=read_messages(item.get("messages")),
+        tools=recorded_tools(item.get("tools") or item.get("functions")),
         model=opt_text(item.get("model"), "model"),
         usage=read_usage(item.get("usage")),
         metadata={**metadata, **rest},
     )
+
+
+def _case_id(*places: dict[str, Any]) -> str | None:
+    found = (opt_text(place.get(key), key) for place in places for key in _CASE_KEYS)
+    return next(filter(None, found), None)
 
 
 def _is_message(value: Any) -> bool:
@@ -113,8 +121,31 @@ def _split(value: Any) -> Iterator[Part]:
 
 
 def read(source: Source) -> Iterator[Record]:
-    """Yield one record a list of messages."""
+    """Yield one record a list of messages; a file with one message a line is one trace."""
+    if source.layout == "lines" and _is_message(source.first):
+        return iter([_lines_of_one(source)])
     return read_parts(source, _build, _split)
+
+
+def _lines_of_one(source: Source) -> Record:
+    documents = list(source.documents())
+    origin = Origin(source=source.name, index=0, sha256=digest("".join(one.sha256 for one in documents).encode()))
+    try:
+        broken = next((one.error for one in documents if one.error), None)
+        if broken is not None:
+            return Record(origin, error=broken)
+        messages = tuple(message for one in documents for message in _line(one))
+        return Record(origin, trace=Trace(id=source.stem, messages=messages))
+    except Malformed as error:
+        return Record(origin, error=str(error))
+
+
+def _line(document: Document) -> tuple[Message, ...]:
+    try:
+        return read_messages([document.value], "")
+    except Malformed as error:
+        error.field = f"{document.place}: {error.field.removeprefix('[0].')}"
+        raise
 
 
 def _detect(source: Source) -> bool:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import ValidationError
 
+from toolgrade.core.case import Case
 from toolgrade.core.identity import content_hash
 from toolgrade.core.result import Origin
 from toolgrade.core.trace import Trace
-from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.record import CaseRecord, Malformed, Record
 from toolgrade.formats.source import Document, Source, digest
 from toolgrade.formats.validation import problems
 
@@ -54,6 +55,27 @@ def read_parts(
             index += 1
 
 
+def read_cases(
+    source: Source, build: Callable[[Part, str], Case], split: Callable[[Any], Iterable[Part]] = whole
+) -> Iterator[CaseRecord]:
+    """Yield what `source` expects: one record a part that `split` gives, made by `build(part, place)`.
+
+    Both may raise `Malformed`, and `build` also `ValidationError`; that record then carries the error.
+    """
+    for document in source.documents():
+        for part, error in _parts(document, split):
+            place = f"{document.place}: {part.field}" if part.field else document.place
+            if error is not None:
+                yield CaseRecord(place, error=error)
+                continue
+            try:
+                yield CaseRecord(place, case=build(part, place))
+            except Malformed as wrong:
+                yield CaseRecord(place, error=_message(document, part, wrong))
+            except ValidationError as wrong:
+                yield CaseRecord(place, error=f"{place}: {' '.join(problems(wrong, Case))}")
+
+
 def _parts(document: Document, split: Callable[[Any], Iterable[Part]]) -> Iterator[tuple[Part, str | None]]:
     """Yield the parts of a document; one without any, or that cannot be split, gives one error."""
     if document.error is not None:
@@ -72,15 +94,20 @@ def _parts(document: Document, split: Callable[[Any], Iterable[Part]]) -> Iterat
 
 
 def _built(origin: Origin, document: Document, part: Part, build: Callable[[Part], Trace]) -> Record:
-    place = f"{document.place}: {part.field}" if part.field else document.place
-    joint = "" if not part.field else "."
     try:
         return Record(origin, trace=build(part))
     except Malformed as error:
-        text = str(error)
-        return Record(origin, error=f"{place}{joint}{text}" if part.field and error.field else f"{place}: {text}")
+        return Record(origin, error=_message(document, part, error))
     except ValidationError as error:
-        return Record(origin, error=f"{place}: {'; '.join(problems(error, Trace))}")
+        place = f"{document.place}: {part.field}" if part.field else document.place
+        return Record(origin, error=f"{place}: {' '.join(problems(error, Trace))}")
+
+
+def _message(document: Document, part: Part, error: Malformed) -> str:
+    """Return the error with its place: `file: [3].traj[0].role: found …`."""
+    if part.field and error.field:
+        return f"{document.place}: {part.field}.{error}"
+    return f"{document.place}: {part.field}{': ' if part.field else ''}{error}"
 
 
 def _hash(document: Document, part: Part) -> str:

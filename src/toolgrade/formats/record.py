@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from toolgrade.core.case import Case
 from toolgrade.core.result import Origin
 from toolgrade.core.trace import Trace
 from toolgrade.errors import UnreadableError
@@ -18,6 +19,14 @@ class Record(NamedTuple):
 
     origin: Origin
     trace: Trace | None = None
+    error: str | None = None
+
+
+class CaseRecord(NamedTuple):
+    """One case that a source records, or the reason why it could not be read; `place` is where it stands."""
+
+    place: str
+    case: Case | None = None
     error: str | None = None
 
 

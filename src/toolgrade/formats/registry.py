@@ -8,12 +8,12 @@ from pathlib import Path
 
 from toolgrade.core.result import Origin
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
-from toolgrade.formats import native, openai_chat
+from toolgrade.formats import native, openai_chat, tau2, tau_bench
 from toolgrade.formats.format import Format
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source, digest
 
-FORMATS: tuple[Format, ...] = (native.FORMAT, openai_chat.FORMAT)
+FORMATS: tuple[Format, ...] = (native.FORMAT, tau2.FORMAT, tau_bench.FORMAT, openai_chat.FORMAT)
 """The formats in the order in which they are tried: the most particular first."""
 
 
