@@ -1,0 +1,164 @@
+"""Claims of completion, compared with what the tools returned before them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import orjson
+
+from toolgrade.core.view import CallView, Said, TraceView
+from toolgrade.gates.recovery import language, verbs
+from toolgrade.gates.recovery.failures import Failure
+from toolgrade.gates.recovery.language import Claim
+
+CONTENT_ACTS = frozenset({"update", "add", "create", "save", "submit"})
+"""Acts that an agent may also do to its own words ("I have added a summary below")."""
+
+_IDENTIFIER = re.compile(r"#?\b(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,40}\b")
+_SEARCHED = 2_000_000
+
+
+class Unmatched(NamedTuple):
+    """A claim that no successful call backs.
+
+    `failed` is the failed call that it is about, None where no call was made at all. `sure` says that words
+    and results settle it; otherwise it is a question.
+    """
+
+    said: Said
+    claim: Claim
+    failed: CallView | None
+    sure: bool
+
+
+def unmatched_claims(view: TraceView, failures: dict[int, Failure]) -> list[Unmatched]:
+    """Return the claims without a matching successful call, each act once per failed call (or once without one)."""
+    found: list[Unmatched] = []
+    seen: set[tuple[str | None, int | None]] = set()
+    for said in view.said("assistant"):
+        made = language.claims(said.text)
+        if not made:
+            continue
+        record = _Record(view, failures, said)
+        for claim in made:
+            unmatched = record.compare(claim)
+            if unmatched is None:
+                continue
+            key = (claim.act, unmatched.failed.number if unmatched.failed else None)
+            if key not in seen:
+                seen.add(key)
+                found.append(unmatched)
+    return found
+
+
+class _Record:
+    """What had been done when something was said."""
+
+    def __init__(self, view: TraceView, failures: dict[int, Failure], said: Said) -> None:
+        self.view, self.said = view, said
+        before = [call for call in view.calls if call.result_message is not None and call.result_message < said.message]
+        self.done = [call for call in before if call.number not in failures]
+        self.failed = [call for call in before if call.number in failures]
+        self.writes = [call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))]
+
+    def _writes(self, call: CallView) -> bool:
+        name = verbs.acting(call.call)
+        return verbs.may_write(name, self.view.tools.get(name))
+
+    def compare(self, claim: Claim) -> Unmatched | None:
+        """Return the claim where nothing successful backs it."""
+        if claim.act is None:
+            return self._bare(claim)
+        act = claim.act
+        failed = [call for call in self.failed if self._could(call, act)]
+        done = [call for call in self.done if self._could(call, act)]
+        if done:
+            return self._against_done(claim, done, failed)
+        if failed:
+            return self._against_failed(claim, failed[-1])
+        return self._against_nothing(claim, act)
+
+    def _could(self, call: CallView, act: str) -> bool:
+        name = verbs.acting(call.call)
+        return self._writes(call) and verbs.could_do(name, act)
+
+    def _bare(self, claim: Claim) -> Unmatched | None:
+        """A bare "done" is about the last write of this turn."""
+        failed = [call for call in self.failed if call.turn == self.said.turn and self._writes(call)]
+        if not failed or self._honest(failed[-1]):
+            return None
+        later = [call for call in self.writes if call.number > failed[-1].number]
+        return None if later else Unmatched(self.said, claim, failed[-1], sure=True)
+
+    def _against_done(self, claim: Claim, done: list[CallView], failed: list[CallView]) -> Unmatched | None:
+        """Some call of this kind succeeded; was it this one?"""
+        named = identifiers(claim.clause)
+        for call in reversed(failed):
+            mine = named & _values(call)
+            if mine and not any(mine & (_values(other) | _mentioned(mine, other)) for other in done):
+                return Unmatched(self.said, claim, call, sure=True)
+        this_turn = [call for call in failed if call.turn == self.said.turn]
+        if this_turn and not any(call.turn == self.said.turn for call in done) and not self._honest(this_turn[-1]):
+            return Unmatched(self.said, claim, this_turn[-1], sure=False)
+        return None
+
+    def _against_failed(self, claim: Claim, failed: CallView) -> Unmatched | None:
+        """Every call of this kind failed."""
+        if self._honest(failed) or (not claim.own and self._payload_says(claim)):
+            return None
+        elsewhere = any(call.number > failed.number for call in self.writes)
+        return Unmatched(self.said, claim, failed, sure=not elsewhere)
+
+    def _against_nothing(self, claim: Claim, act: str) -> Unmatched | None:
+        """No call of this kind was made."""
+        if not claim.own and (self._payload_says(claim) or self._user_said(claim)):
+            return None
+        able = [name for name, spec in self.view.tools.items() if verbs.may_write(name, spec) and verbs.could_do(name, act)]
+        if self.view.tools and not able:
+            return None
+        if self.writes:
+            return None if act in ("refund", "pay") or act in CONTENT_ACTS else Unmatched(self.said, claim, None, sure=False)
+        if act in CONTENT_ACTS and not any(_about(claim, name) for name in able):
+            return Unmatched(self.said, claim, None, sure=False) if able else None
+        return Unmatched(self.said, claim, None, sure=True)
+
+    def _honest(self, failed: CallView) -> bool:
+        """Whether the same message tells of the failure: then the claim is about something else."""
+        return language.admits_inability(self.said.text)
+
+    def _payload_says(self, claim: Claim) -> bool:
+        """Whether a successful result holds the claimed word: then it is a status, for utilization to check."""
+        stem = claim.verb[:6]
+        return any(stem in _text(call)[:_SEARCHED] for call in self.done)
+
+    def _user_said(self, claim: Claim) -> bool:
+        stem = claim.verb[:6]
+        return any(stem in said.text.casefold() for said in self.view.said("user") if said.message < self.said.message)
+
+
+def identifiers(text: str) -> set[str]:
+    """Return the words of a text that hold a digit and at least four characters, without a leading `#`."""
+    return {word.lstrip("#").casefold() for word in _IDENTIFIER.findall(text)}
+
+
+def _values(call: CallView) -> set[str]:
+    return identifiers(orjson.dumps(call.call.arguments or {}, default=str).decode())
+
+
+def _mentioned(names: set[str], call: CallView) -> set[str]:
+    text = _text(call)
+    return {name for name in names if name in text}
+
+
+def _text(call: CallView) -> str:
+    content = call.result.content if call.result else None
+    text = content if isinstance(content, str) else orjson.dumps(content, default=str).decode()
+    return text.casefold()
+
+
+def _about(claim: Claim, tool: str) -> bool:
+    nouns = {word[:5] for word in verbs.words(tool)}
+    return not nouns.isdisjoint(language.significant(claim.clause) - {claim.verb[:5]})
+
+

@@ -1,0 +1,82 @@
+"""What a tool does, read from its name: the verb, whether it may write, whether it hands over to people."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from toolgrade.core.tool import ToolSpec
+from toolgrade.core.trace import ToolCall
+
+READING = frozenset(
+    "get list search find read fetch query lookup check show view describe count calculate calc compute think plan"
+    " retrieve browse route is has verify validate convert translate summarize summarise analyze analyse extract"
+    " geocode estimate compare inspect preview explain scan detect recommend suggest track monitor ask status".split()
+)
+"""First verbs of tools that only look; every other tool may write."""
+
+SYNONYMS: dict[str, str] = {
+    "cancel": "cancel cancelled canceled void abort revoke terminate unsubscribe",
+    "delete": "delete remove erase drop destroy clear purge unlink rm uninstall trash",
+    "refund": "refund reimburse credit compensate chargeback cancel return exchange",
+    "book": "book rebook reserve reservation purchase buy order schedule create",
+    "send": "send email mail message notify post reply forward publish sms share dispatch submit",
+    "transfer": "transfer escalate handoff handover connect assign forward move wire",
+    "pay": "pay charge purchase book checkout bill transfer",
+    "return": "return exchange refund",
+    "exchange": "exchange swap replace return modify update",
+}
+"""For a claimed act: the verbs in a tool's name that could have done it."""
+
+_CHANGING = (
+    "update change modify edit set adjust upgrade downgrade switch reschedule move rename replace patch put add remove"
+    " insert append assign exchange swap toggle enable disable reset turn activate deactivate cancel delete apply fix"
+    " increase decrease extend format convert merge sort resume suspend refuel configure transform rebook book restore"
+)
+_MAKING = (
+    "create make add write save store export generate build register open insert append put upload new draft compose"
+    " submit file place schedule book order purchase send post publish publishes copy clone download set record log"
+    " render draw plot convert produce merge split update edit execute run init start manage embed deploy install"
+)
+for _act in ("update", "change"):
+    SYNONYMS[_act] = _CHANGING
+for _act in ("add", "create", "save", "submit"):
+    SYNONYMS[_act] = _MAKING + " update modify"
+
+_DONE_BY = {act: frozenset(words.split()) | {act} for act, words in SYNONYMS.items()}
+
+_ESCALATING = re.compile(
+    r"escalat|hand_?(?:off|over)|transfer_to_(?:a_)?(?:human|agent|support|person)|human_(?:agent|support|operator)"
+    r"|(?:contact|notify|call)_(?:human|support|supervisor|operator)|ask_human|live_agent",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
+    """Return the lower-case words of a tool's name: `cancelPendingOrder` and `orders.cancel-pending` alike."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return tuple(word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word)
+
+
+def acting(call: ToolCall) -> str:
+    """Return the tool that acts: for a router's call (`tool_name` among its arguments) the tool routed to."""
+    inner = (call.arguments or {}).get("tool_name")
+    return inner if isinstance(inner, str) and inner and len(inner) <= 200 else call.name
+
+
+def may_write(name: str, spec: ToolSpec | None) -> bool:
+    """Whether a call may change the environment: what the tool's author said, else its name's first known verb."""
+    if spec is not None and spec.writes is not None:
+        return spec.writes
+    return not any(word in READING for word in words(name)[:2])
+
+
+def could_do(name: str, act: str) -> bool:
+    """Whether a tool of this name could have done a claimed act."""
+    return not _DONE_BY[act].isdisjoint(words(name))
+
+
+def escalates(name: str) -> bool:
+    """Whether a tool of this name hands over to people."""
+    return _ESCALATING.search("_".join(words(name))) is not None
