@@ -60,7 +60,9 @@ class _Record:
         before = [call for call in view.calls if call.result_message is not None and call.result_message < said.message]
         self.done = [call for call in before if call.number not in failures]
         self.failed = [call for call in before if call.number in failures]
-        self.writes = [call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))]
+        self.writes = [
+            call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))
+        ]
 
     def _writes(self, call: CallView) -> bool:
         name = verbs.acting(call.call)
@@ -114,11 +116,17 @@ class _Record:
         """No call of this kind was made."""
         if not claim.own and (self._payload_says(claim) or self._user_said(claim)):
             return None
-        able = [name for name, spec in self.view.tools.items() if verbs.may_write(name, spec) and verbs.could_do(name, act)]
+        able = [
+            name for name, spec in self.view.tools.items() if verbs.may_write(name, spec) and verbs.could_do(name, act)
+        ]
         if self.view.tools and not able:
             return None
         if self.writes:
-            return None if act in ("refund", "pay") or act in CONTENT_ACTS else Unmatched(self.said, claim, None, sure=False)
+            return (
+                None
+                if act in ("refund", "pay") or act in CONTENT_ACTS
+                else Unmatched(self.said, claim, None, sure=False)
+            )
         if act in CONTENT_ACTS and not any(_about(claim, name) for name in able):
             return Unmatched(self.said, claim, None, sure=False) if able else None
         return Unmatched(self.said, claim, None, sure=True)
@@ -160,5 +168,3 @@ def _text(call: CallView) -> str:
 def _about(claim: Claim, tool: str) -> bool:
     nouns = {word[:5] for word in verbs.words(tool)}
     return not nouns.isdisjoint(language.significant(claim.clause) - {claim.verb[:5]})
-
-

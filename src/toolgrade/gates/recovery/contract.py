@@ -19,7 +19,9 @@ class Decision(NamedTuple):
     open: bool = False
 
 
-def decide(episode: Episode, contract: RecoveryExpected, claimed: Finding | None, *, doubtful: bool = False) -> Decision:
+def decide(
+    episode: Episode, contract: RecoveryExpected, claimed: Finding | None, *, doubtful: bool = False
+) -> Decision:
     """Return the first finding that applies to an episode, or that it passed, or that it is open.
 
     `claimed` is the false claim of success about this episode, where one was found; `doubtful` says that a
@@ -53,7 +55,9 @@ def _retries(episode: Episode, contract: RecoveryExpected) -> Finding | None:
     if episode.retries >= 2:
         return _finding("retry_loop", episode, "no identical retry of an invalid request", episode.retries)
     if episode.retries == 1 and not episode.has("same_call", ok=True):
-        return _finding("misread_result", episode, "a changed call, another tool or a report", "the identical call again")
+        return _finding(
+            "misread_result", episode, "a changed call, another tool or a report", "the identical call again"
+        )
     return None
 
 
@@ -100,7 +104,11 @@ def _what_happened(episode: Episode) -> str:
 
 def _finding(name: FindingName, episode: Episode, expected: Any, actual: Any) -> Finding:
     return Finding(
-        name=name, place=place(episode), expected=expected, actual=actual, note=f"{episode.failure.kind}: {episode.failure.message[:200]}"
+        name=name,
+        place=place(episode),
+        expected=expected,
+        actual=actual,
+        note=f"{episode.failure.kind}: {episode.failure.message[:200]}",
     )
 
 

@@ -25,6 +25,9 @@ Label = Literal[
 SAME_ENOUGH = 0.6
 """Likeness (difflib ratio) of two values from which one is read as a correction of the other."""
 
+HORIZON = 300
+"""Calls after a failure that are read for what was done about it."""
+
 
 class Stage(NamedTuple):
     """One thing that happened after a failure; `ok` says how a call went, None for words."""
@@ -38,7 +41,8 @@ class Stage(NamedTuple):
 class Episode(NamedTuple):
     """A failed result and what followed.
 
-    `retries` counts the identical calls made after it; `spoke` says whether the agent said anything after it;
+    `retries` counts the identical calls made after it, `repeats` are those that failed again; `spoke` says
+    whether the agent said anything after it;
     `end` is the index of the message that settled it, else the number of messages.
     """
 
@@ -46,6 +50,7 @@ class Episode(NamedTuple):
     failure: Failure
     stages: tuple[Stage, ...] = ()
     retries: int = 0
+    repeats: tuple[int, ...] = ()
     spoke: bool = False
     end: int = 0
 
@@ -115,44 +120,53 @@ class _Reader:
         after = [words for words in said if failed.message < words.message <= end]
         self._words(failed, failure, after)
         stages = tuple(sorted(self.stages, key=lambda stage: stage.message))
-        return Episode(failed, failure, stages, self.retries, bool(after), end)
+        return Episode(failed, failure, stages, self.retries, tuple(sorted(self.absorbed)), bool(after), end)
 
     def _calls(self, failed: CallView) -> int:
         """Read the calls after the failure; return the index of the message where the episode ends."""
-        tool, written = verbs.acting(failed.call), False
-        for later in self.view.calls[failed.number + 1 :]:
+        written = False
+        for later in self.view.calls[failed.number + 1 : failed.number + 1 + HORIZON]:
             ok = later.number not in self.failures
-            name = verbs.acting(later.call)
-            parallel = later.message == failed.message
-            if name == tool and later.call.arguments == failed.call.arguments and not written:
-                if not ok:
-                    self.absorbed.add(later.number)
-                if not parallel:
-                    self.retries += 1
-                    self._stage("same_call", later, ok)
-                    if ok:
-                        return later.message
-            elif parallel:
+            if self._is_repeat(failed, later) and not written:
+                settled = self._repeat(failed, later, ok)
+            elif later.message == failed.message:
                 continue
-            elif name == tool:
-                if self._again(failed, later, ok):
-                    return later.message
-            elif name == self.escalation or verbs.escalates(name):
-                self._stage("escalation", later, ok)
-                if ok:
-                    return later.message
-            elif self._stands_in(failed, later):
-                self._stage("fallback", later, ok)
+            else:
+                settled = self._other(failed, later, ok)
+            if settled:
+                return later.message
+            name = verbs.acting(later.call)
             written = written or (ok and verbs.may_write(name, self.view.tools.get(name)))
         return len(self.view.trace.messages)
 
-    def _again(self, failed: CallView, later: CallView, ok: bool) -> bool:
-        """Note another call of the same tool; return whether it settled the same thing."""
-        self._stage("changed_call" if later.turn == failed.turn else "later_attempt", later, ok)
-        if ok and not corrects(failed.call.arguments, later.call.arguments):
-            self.stages[-1] = self.stages[-1]._replace(ok=None)
+    @staticmethod
+    def _is_repeat(failed: CallView, later: CallView) -> bool:
+        return later.call.name == failed.call.name and later.call.arguments == failed.call.arguments
+
+    def _repeat(self, failed: CallView, later: CallView, ok: bool) -> bool:
+        """Note the identical call; one in the same message is a duplicate, no answer to the failure."""
+        if not ok:
+            self.absorbed.add(later.number)
+        if later.message == failed.message:
             return False
+        self.retries += 1
+        self._stage("same_call", later, ok)
         return ok
+
+    def _other(self, failed: CallView, later: CallView, ok: bool) -> bool:
+        """Note another call; return whether it settled the episode."""
+        name = verbs.acting(later.call)
+        if name == verbs.acting(failed.call):
+            if ok and not corrects(failed.call.arguments, later.call.arguments):
+                return False
+            self._stage("changed_call" if later.turn == failed.turn else "later_attempt", later, ok)
+            return ok
+        if name == self.escalation or verbs.escalates(name):
+            self._stage("escalation", later, ok)
+            return ok
+        if self._stands_in(failed, later):
+            self._stage("fallback", later, ok)
+        return False
 
     def _stands_in(self, failed: CallView, later: CallView) -> bool:
         tool, name = verbs.acting(failed.call), verbs.acting(later.call)
@@ -164,7 +178,9 @@ class _Reader:
         self.stages.append(Stage(label, call.message, ok, verbs.acting(call.call)))
 
     def _words(self, failed: CallView, failure: Failure, said: list[Said]) -> None:
-        about = language.significant(failure.message) | language.significant(" ".join(verbs.words(verbs.acting(failed.call))))
+        about = language.significant(failure.message) | language.significant(
+            " ".join(verbs.words(verbs.acting(failed.call)))
+        )
         about |= language.significant(" ".join(str(value) for value in leaves(failed.call.arguments)))
         for index, words in enumerate(said):
             honest = language.tells_of_failure(words.text, about)

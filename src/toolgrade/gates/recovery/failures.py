@@ -251,6 +251,7 @@ def matches(rule: ErrorRule, content: Any) -> bool:
         found = findall(rule.path or "$", content) if isinstance(content, dict | list) else []
     except JSONPathError as problem:
         raise ConfigError(
-            f"expected.recovery.error_when: path {rule.path!r} cannot be read: {problem}; expected a JSONPath like $.error"
+            f"expected.recovery.error_when: path {rule.path!r} cannot be read: {problem}; "
+            "expected a JSONPath like $.error"
         ) from None
     return any(found)

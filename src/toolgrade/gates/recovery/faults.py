@@ -40,7 +40,9 @@ def _check(fault: Fault, echoes: Any, view: TraceView, failures: dict[int, Failu
     if not calls:
         return Fired(fault, (), f"{fault.tool} was called less than {fault.nth} times")
     shown = tuple(call.number for call in calls if _shows(fault, call, failures.get(call.number)))
-    return Fired(fault, shown, None if shown else f"the result of call {fault.nth} of {fault.tool} shows no {fault.kind}")
+    return Fired(
+        fault, shown, None if shown else f"the result of call {fault.nth} of {fault.tool} shows no {fault.kind}"
+    )
 
 
 def _echoes(fault: Fault, echo: Any) -> bool:

@@ -52,12 +52,14 @@ _NOT_A_CLAIM = re.compile(
     r"|you (?:have|had|said|mentioned|told)|you've|you’ve)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|,?\s+(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s+(?:so|and I|and we)\b")
+_CLAUSE = re.compile(
+    r"(?<=[.!?;])\s+|\n+|,?\s+(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s+(?:so|and I|and we)\b"
+)
 _FAILURE_WORDS = re.compile(
     r"\b(?:unable|un?fortunately|not|cannot|can't|can’t|couldn't|couldn’t|didn't|didn’t|doesn't|doesn’t|isn't|isn’t"
     r"|aren't|aren’t|wasn't|wasn’t|won't|won’t|no|none|failed|fail(?:s|ing|ure)?|error|errors|issue|issues|problem"
-    r"|problems|trouble|unavailable|insufficient|invalid|denied|rejected|declined|timed out|time-?out|difficult(?:y|ies)"
-    r"|incorrect|oversight|discrepancy|unsuccessful|missing|exceed(?:s|ed)?|blocked|down)\b",
+    r"|problems|trouble|unavailable|insufficient|invalid|denied|rejected|declined|timed out|time-?out"
+    r"|difficult(?:y|ies)|incorrect|oversight|discrepancy|unsuccessful|missing|exceed(?:s|ed)?|blocked|down)\b",
     re.IGNORECASE,
 )
 
@@ -114,11 +116,12 @@ def tells_of_failure(text: str, about: set[str]) -> bool:
 
 
 _INABILITY = re.compile(
-    r"\b(?:I|we)(?:'m|’m| am|'re| are| was| were)? (?:currently |still )?(?:unable|not able|could ?n[o']t|couldn’t|cannot"
-    r"|can't|can’t|failed|wasn't able|was not able)\b"
+    r"\b(?:I|we)(?:'m|’m| am|'re| are| was| were)? (?:currently |still )?(?:unable|not able|could not|couldn't|couldn’t"
+    r"|cannot|can't|can’t|failed|wasn't able|wasn’t able)\b"
     r"|\b(?:ran into|encountered|encountering|experiencing|having|there (?:was|is|seems to be|appears to be|has been))"
     r" (?:still )?(?:an? |some )?(?:\w+ )?(?:error|issue|problem|difficult(?:y|ies)|trouble)\b"
-    r"|\b(?:did(?:n't| not|n’t) (?:work|succeed|go through)|(?:has|have) failed|timed out|not possible|not available)\b",
+    r"|\b(?:did(?:n't| not|n’t) (?:work|succeed|go through)|(?:has|have) failed|timed out|not possible"
+    r"|not available)\b",
     re.IGNORECASE,
 )
 
@@ -134,12 +137,13 @@ def asks(text: str) -> bool:
     return "?" in tail or re.search(r"\b(?:please|let me know|kindly)\b", tail, re.IGNORECASE) is not None
 
 
-_COMMON = frozenset(
+_COMMON_WORDS = (
     "a an the and or of to in on at for with by from as is are was were be been it its this that these those you your"
     " i we our my me us they them their he she his her there here have has had do does did will would can could may"
     " not no if so but then than also just only any all some more most very such into out up over under again please"
-    " error errors failed failure message code status true false null none exception user".split()
+    " error errors failed failure message code status true false null none exception user"
 )
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def significant(text: str) -> set[str]:

@@ -8,11 +8,12 @@ from functools import lru_cache
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import ToolCall
 
-READING = frozenset(
+_READING_WORDS = (
     "get list search find read fetch query lookup check show view describe count calculate calc compute think plan"
     " retrieve browse route is has verify validate convert translate summarize summarise analyze analyse extract"
-    " geocode estimate compare inspect preview explain scan detect recommend suggest track monitor ask status".split()
+    " geocode estimate compare inspect preview explain scan detect recommend suggest track monitor ask status"
 )
+READING = frozenset(_READING_WORDS.split())
 """First verbs of tools that only look; every other tool may write."""
 
 SYNONYMS: dict[str, str] = {
