@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolgrade.core.expected import ErrorRule, Fault, RecoveryExpected
-from toolgrade.core.result import Place
+from toolgrade.core.finding import Place
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
 from toolgrade.core.view import TraceView
@@ -63,7 +63,9 @@ def test_the_same_call_once_more_is_a_misread_result():
 def test_a_successful_write_between_makes_the_same_call_a_new_attempt():
     failing = call("delete_reservation", content=BAD)
     fixed = call("refund_reservation", content={"ok": True})
-    result = check_recovery(None, view(ASK, failing, fixed, failing, agent("Sorry, I could not delete the reservation.")))
+    result = check_recovery(
+        None, view(ASK, failing, fixed, failing, agent("Sorry, I could not delete the reservation."))
+    )
     assert (result.status, result.units) == ("passed", 2)
 
 

@@ -137,12 +137,16 @@ class _Record:
 
     def _payload_says(self, claim: Claim) -> bool:
         """Whether a successful result holds the claimed word: then it is a status, for utilization to check."""
-        stem = claim.verb[:6]
-        return any(stem in _text(call)[:_SEARCHED] for call in self.done)
+        return any(_holds(claim.verb, _text(call)[:_SEARCHED]) for call in self.done)
 
     def _user_said(self, claim: Claim) -> bool:
-        stem = claim.verb[:6]
-        return any(stem in said.text.casefold() for said in self.view.said("user") if said.message < self.said.message)
+        """Whether the user had used the claimed word: then the claim may repeat what the user told."""
+        before = (said for said in self.view.said("user") if said.message < self.said.message)
+        return any(_holds(claim.verb, said.text.casefold()) for said in before)
+
+
+def _holds(word: str, text: str) -> bool:
+    return word in text and re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", text) is not None
 
 
 def identifiers(text: str) -> set[str]:
