@@ -47,11 +47,16 @@ class Question(Frozen):
 
 
 class Evidence(Frozen):
-    """A quote that a judge gave, the field it named, and whether it occurs there literally."""
+    """A quote that a judge gave, the field it named, and whether it occurs there literally.
+
+    `match` says how it was found or why not (`exact`, `normalized`, `not_found`, ...). Where `field` is
+    `rubric`, the quote is the id of a clause about an omission, for which there is nothing to quote.
+    """
 
     quote: str
     field: str
     verified: bool = False
+    match: str | None = None
 
 
 class Verdict(Frozen):

@@ -1,0 +1,52 @@
+"""Any JSON value as plain text that a judge can read and quote literally.
+
+JSON text would escape quotes and line breaks, so that nothing copied from a conversation occurs in it
+literally. Here a text that needs no escape stands in quotes, and any other as an indented block: a line
+inside a text is always deeper than the name it belongs to, so no text can pass for a field of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$\-]*")
+
+
+def plain(value: Any) -> str:
+    """Return `value` as indented plain text; a bare text stays as it is."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(_lines(value))
+
+
+def _lines(value: Any) -> list[str]:
+    if isinstance(value, dict) and value:
+        return [line for key, item in value.items() for line in _entry(f"{_name(str(key))}:", item)]
+    if isinstance(value, list | tuple) and value:
+        return [line for item in value for line in _entry("-", item)]
+    return [_scalar(value)]
+
+
+def _entry(head: str, value: Any) -> list[str]:
+    if isinstance(value, str) and _needs_block(value):
+        return [f"{head} |", *(f"    {line}" for line in value.splitlines())]
+    if isinstance(value, dict | list | tuple) and value:
+        inner = _lines(value)
+        if head == "-":
+            return [f"- {inner[0]}", *(f"  {line}" for line in inner[1:])]
+        return [head, *(f"  {line}" for line in inner)]
+    return [f"{head} {_scalar(value)}"]
+
+
+def _scalar(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _needs_block(text: str) -> bool:
+    return _scalar(text) != f'"{text}"' or len(text.splitlines()) > 1
+
+
+def _name(key: str) -> str:
+    return key if _NAME.fullmatch(key) else json.dumps(key)

@@ -1,0 +1,64 @@
+"""Jinja2 in a sandbox: templates read values, change nothing, and cannot grow without bound."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from toolgrade.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MAX_OUTPUT = 400_000
+"""Characters that one template may give: about 100,000 tokens."""
+
+FILTERS = ("default", "first", "join", "last", "length", "list", "lower", "tojson", "trim", "upper")
+METHODS = ("items", "keys", "values")
+"""What a prompt template may use; the others can fill the memory before any limit on the output sees it."""
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Environment(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset({"*", "**", "%"})
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            raise SecurityError(f"the operator {operator} is not allowed in a prompt template")
+
+        def is_safe_callable(self, obj: Any) -> bool:
+            return getattr(obj, "__name__", None) in METHODS and super().is_safe_callable(obj)
+
+    made = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made.filters = {name: made.filters[name] for name in FILTERS}
+    return made
+
+
+def render(source: str, values: Mapping[str, Any], *, place: str) -> str:
+    """Return the template `source` filled with `values`, which are data and never read as a template.
+
+    Raises:
+        ConfigError: the template is wrong (syntax, an unknown name, a forbidden operation) or its output
+            is longer than `MAX_OUTPUT`; `place` names the file.
+    """
+    from jinja2 import TemplateError
+
+    parts: list[str] = []
+    size = 0
+    try:
+        for part in _environment().from_string(source).generate(**values):
+            size += len(part)
+            if size > MAX_OUTPUT:
+                raise ConfigError(f"{place}: the prompt is longer than {MAX_OUTPUT} characters; lower max_chars")
+            parts.append(part)
+    except (TemplateError, TypeError, OverflowError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"{place}:{line}" if line else place
+        raise ConfigError(f"{where}: the prompt template cannot be rendered: {error}") from error
+    return "".join(parts)
