@@ -82,10 +82,5 @@ def test_an_echo_of_an_attack_is_no_verdict(attack: str) -> None:
 def test_hidden_text_is_reported_with_the_verdict(asked: Any, question: Any, answer: Any) -> None:
     judge = asked("result_utilization", answer("pass"))
     verdict = judge(question("result_utilization", payloads=[{"payload": ATTACKS["hidden unicode"]}]))
-    assert (
-        verdict.warnings
-        == (
-            "payloads: 14 hidden characters removed (U+E0061 ×2, U+E0073 ×3, U+E006E ×1, U+E0077 ×1 and 6 other kinds)",
-        )
-        or "payloads: 14 hidden characters removed" in verdict.warnings[0]
-    )
+    (warning,) = verdict.warnings
+    assert warning.startswith("payloads: 14 hidden characters removed (U+E0073 ×3, U+E0061 ×2")

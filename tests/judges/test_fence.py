@@ -5,7 +5,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolgrade.judges.fence import clean, cut, fence, new_tag
@@ -103,6 +103,7 @@ def test_values_are_shown_so_that_they_can_be_quoted() -> None:
 
 
 @given(st.text(max_size=80), st.text(max_size=20))
+@example("\x85", "\u2028")
 def test_no_text_can_pass_for_a_field_of_its_own(text: str, key: str) -> None:
     shown, _ = clean(plain({"first": {"said": text, f"k{key}": 1}, "last": True}))
     top = [line for line in shown.split("\n") if not line.startswith("  ")]

@@ -45,7 +45,7 @@ def _scalar(value: Any) -> str:
 
 
 def _needs_block(text: str) -> bool:
-    return _scalar(text) != f'"{text}"' or len(text.splitlines()) > 1
+    return _scalar(text) != f'"{text}"' or len(f"{text}.".splitlines()) > 1
 
 
 def _name(key: str) -> str:
