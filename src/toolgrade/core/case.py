@@ -57,3 +57,15 @@ class Case(Frozen):
     aggregate: AggregatePolicy = AggregatePolicy()
     metadata: dict[str, Any] = Field(default_factory=dict)
     place: str | None = Field(default=None, exclude=True)
+
+
+class Suite(Frozen):
+    """The cases of one file by id, in the order written; `tools` are on offer in every case that names none.
+
+    `source` is the file as the user named it. `tools` is None where neither the file nor the caller gives any.
+    """
+
+    name: str = Field(min_length=1)
+    cases: dict[str, Case]
+    tools: dict[str, ToolSpec] | None = None
+    source: str = ""

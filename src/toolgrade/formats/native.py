@@ -14,7 +14,7 @@ from toolgrade.formats.access import describe
 from toolgrade.formats.format import Format
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source, digest, json_problem, parse_json
-from toolgrade.formats.validation import problems
+from toolgrade.formats.validation import explain
 
 SCHEMA = "toolgrade.trace/1"
 _MARK = b'{"schema":"toolgrade.trace/1",'
@@ -65,7 +65,7 @@ def _explain(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         return json_problem(ValueError(first["ctx"]["error"]))
-    return " ".join(problems(error, Trace))
+    return explain(error, Trace)
 
 
 def _detect(source: Source) -> bool:

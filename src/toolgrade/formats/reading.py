@@ -14,7 +14,7 @@ from toolgrade.core.result import Origin
 from toolgrade.core.trace import Trace
 from toolgrade.formats.record import CaseRecord, Malformed, Record
 from toolgrade.formats.source import Document, Source, digest
-from toolgrade.formats.validation import problems
+from toolgrade.formats.validation import explain
 
 
 class Part(NamedTuple):
@@ -73,7 +73,7 @@ def read_cases(
             except Malformed as wrong:
                 yield CaseRecord(place, error=_message(document, part, wrong))
             except ValidationError as wrong:
-                yield CaseRecord(place, error=f"{place}: {' '.join(problems(wrong, Case))}")
+                yield CaseRecord(place, error=f"{place}: {explain(wrong, Case)}")
 
 
 def _parts(document: Document, split: Callable[[Any], Iterable[Part]]) -> Iterator[tuple[Part, str | None]]:
@@ -100,7 +100,7 @@ def _built(origin: Origin, document: Document, part: Part, build: Callable[[Part
         return Record(origin, error=_message(document, part, error))
     except ValidationError as error:
         place = f"{document.place}: {part.field}" if part.field else document.place
-        return Record(origin, error=f"{place}: {' '.join(problems(error, Trace))}")
+        return Record(origin, error=f"{place}: {explain(error, Trace)}")
 
 
 def _message(document: Document, part: Part, error: Malformed) -> str:

@@ -12,7 +12,7 @@ from toolgrade.formats.access import describe
 
 _EXPECTED = {
     "missing": "it to be there",
-    "string_type": "text",
+    "string_type": "text (write it in quotes)",
     "string_too_short": "non-empty text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -29,19 +29,28 @@ _EXPECTED = {
 }
 
 
-def problems(error: ValidationError, model: type[BaseModel], at: str = "") -> list[str]:
-    """Return one sentence a mistake: `field: found …, expected ….`; `at` is the path of the model itself."""
-    seen: dict[str, str] = {}
+Location = tuple[int | str, ...]
+
+
+def problems(error: ValidationError, model: type[BaseModel]) -> list[tuple[Location, str]]:
+    """Return each mistake as its location and one sentence: `field: found …, expected ….`"""
+    seen: dict[Location, str] = {}
     for item in error.errors(include_url=False):
         loc = tuple(part for part in item["loc"] if not _is_tag(part))
-        field = join_path(at, loc)
-        seen.setdefault(field, f"{field or 'record'}: {_sentence(item, model, loc)}")
-    return list(seen.values())
+        if item["type"] == "too_short" and item["input"]:
+            continue  # items are there, and each wrong one is named by itself
+        seen.setdefault(loc, f"{join_path(loc) or 'record'}: {_sentence(item, model, loc)}")
+    return list(seen.items())
 
 
-def join_path(at: str, loc: tuple[int | str, ...]) -> str:
-    """Return `at` extended by a location, as `expected.arguments[0].tool`."""
-    path = at
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return all mistakes as one text."""
+    return " ".join(text for _, text in problems(error, model))
+
+
+def join_path(loc: Location) -> str:
+    """Return a location as text: `expected.arguments[0].tool`."""
+    path = ""
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return path
@@ -49,10 +58,12 @@ def join_path(at: str, loc: tuple[int | str, ...]) -> str:
 
 def _is_tag(part: int | str) -> bool:
     """Whether pydantic put this in the location only to name a member of a union."""
-    return isinstance(part, str) and (part in ("str", "int") or part.startswith(("tuple[", "literal[", "dict[")))
+    return isinstance(part, str) and (
+        part in ("str", "int", "[key]") or part.startswith(("tuple[", "literal[", "dict["))
+    )
 
 
-def _sentence(item: ErrorDetails, model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+def _sentence(item: ErrorDetails, model: type[BaseModel], loc: Location) -> str:
     kind, found = item["type"], item["input"]
     if kind == "extra_forbidden":
         known = sorted(fields_at(model, loc[:-1]))
@@ -69,7 +80,7 @@ def _sentence(item: ErrorDetails, model: type[BaseModel], loc: tuple[int | str, 
     return f"found {describe(found)}, expected {expected}."
 
 
-def fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> set[str]:
+def fields_at(model: type[BaseModel], loc: Location) -> set[str]:
     """Return the names of the fields that the model at `loc` below `model` has; empty where it is no model."""
     current: type[BaseModel] | None = model
     for part in loc:
@@ -77,7 +88,8 @@ def fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> set[str]:
             continue
         field = current.model_fields.get(part)
         current = None if field is None else _model_in(field.annotation)
-    return {field.alias or name for name, field in current.model_fields.items()} if current else set()
+    fields = current.model_fields.items() if current else ()
+    return {field.alias or name for name, field in fields if not field.exclude}
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
