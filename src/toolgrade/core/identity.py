@@ -38,3 +38,8 @@ def canonical_json(value: Any) -> str:
 def content_hash(value: Any) -> str:
     """Return `sha256:` and the hex digest of the canonical JSON of `value`."""
     return "sha256:" + hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """Return `sha256:` and the hex digest of a text's NFC form in UTF-8: equal for equal looking accents."""
+    return "sha256:" + hashlib.sha256(unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")).hexdigest()
