@@ -26,32 +26,39 @@ MAX_UNDEFINED = 0.2
 _NORMAL = NormalDist()
 
 
-def distinct_rows(rows: Array) -> tuple[Array, Array]:
-    """Return the distinct rows of a (units, cells) array and how often each occurs."""
-    found, counts = np.unique(np.asarray(rows, dtype=np.float64), axis=0, return_counts=True)
-    return found, counts.astype(np.float64)
+class Bootstrap:
+    """Units drawn with replacement, once, for the intervals of any number of statistics of their totals.
 
-
-def resample(rows: Array, counts: Array, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
-    """Return (resamples, cells) totals of units drawn with replacement.
-
-    `rows` (distinct, cells) are the distinct unit contents, `counts` how often each occurs.
+    `rows` (units, cells) hold one unit each: an item, or a whole cluster of items added up.
     """
-    total = int(counts.sum())
-    drawn = rng.multinomial(total, counts / counts.sum(), size=resamples)
-    return np.asarray(drawn @ rows, dtype=np.float64)
+
+    def __init__(self, rows: Array, rng: np.random.Generator, resamples: int = RESAMPLES) -> None:
+        distinct, counts = np.unique(np.asarray(rows, dtype=np.float64), axis=0, return_counts=True)
+        self.units = int(counts.sum())
+        self.weights = counts.astype(np.float64)
+        self.total: Array = self.weights @ distinct
+        drawn = rng.multinomial(self.units, self.weights / self.units, size=resamples)
+        self.totals: Array = drawn @ distinct
+        self.left_out: Array = self.total - distinct
+
+    def interval(self, statistic: Statistic, level: float = LEVEL) -> Interval | None:
+        """Return the BCa interval; None where the value is undefined or its replicates are degenerate."""
+        value = float(statistic(self.total))
+        if self.units < 2 or not np.isfinite(value):
+            return None
+        limits = bca_limits(value, statistic(self.totals), statistic(self.left_out), self.weights, level)
+        return Interval(low=limits[0], high=limits[1], level=level, method="bca") if limits else None
 
 
-def jackknife(rows: Array, counts: Array, statistic: Statistic) -> tuple[Array, Array]:
-    """Return the leave-one-unit-out values and how many units share each of them."""
-    left_out = counts @ rows - rows
-    return statistic(left_out), counts
+def bca(rows: Array, statistic: Statistic, rng: np.random.Generator, level: float = LEVEL) -> Interval | None:
+    """Return the BCa interval of one statistic of the summed rows; else as `Bootstrap.interval`."""
+    return Bootstrap(rows, rng).interval(statistic, level)
 
 
 def bca_limits(
     value: float, replicates: Array, left_out: Array, weights: Array, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Return the BCa limits, or None where the replicates are degenerate or too often undefined.
+    """Return the BCa limits, or None where the replicates are all equal or too often undefined.
 
     `left_out` are jackknife values, each standing for `weights` units. Quantiles interpolate linearly.
     """
@@ -80,37 +87,3 @@ def _acceleration(left_out: Array, weights: Array) -> float:
 def _shift(z: float, bias: float, acceleration: float) -> float:
     moved = bias + (bias + z) / (1 - acceleration * (bias + z))
     return _NORMAL.cdf(moved)
-
-
-def bca(
-    rows: Array,
-    statistic: Statistic,
-    rng: np.random.Generator,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-) -> Interval | None:
-    """Return the BCa interval of `statistic` of the summed rows, resampling rows (one a cluster or an item).
-
-    None where the statistic is undefined, or its replicates are degenerate or undefined too often.
-    """
-    distinct, counts = distinct_rows(rows)
-    return bca_counts(distinct, counts, statistic, rng, level, resamples)
-
-
-def bca_counts(
-    rows: Array,
-    counts: Array,
-    statistic: Statistic,
-    rng: np.random.Generator,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-) -> Interval | None:
-    """Return the BCa interval where `counts` says how often each of the distinct `rows` occurs."""
-    if counts.sum() < 2:
-        return None
-    value = float(statistic(counts @ rows))
-    if not np.isfinite(value):
-        return None
-    replicates = statistic(resample(rows, counts, rng, resamples))
-    limits = bca_limits(value, replicates, *jackknife(rows, counts, statistic), level=level)
-    return Interval(low=limits[0], high=limits[1], level=level, method="bca") if limits else None

@@ -1,0 +1,57 @@
+"""Closed-form intervals, and the fallbacks for where a bootstrap has nothing to resample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toolgrade.stats.agreement import kappa, kappa_error, kappa_parts
+from toolgrade.stats.bootstrap import Array
+from toolgrade.stats.estimate import LEVEL, Estimate, Interval, normal_quantile
+from toolgrade.stats.rates import wilson
+
+
+def clopper_pearson(successes: int, n: int, level: float = LEVEL) -> Interval:
+    """Return the exact binomial interval (Clopper and Pearson 1934); [0, 1] for n = 0."""
+    from scipy.stats import beta
+
+    tail = (1 - level) / 2
+    low = float(beta.ppf(tail, successes, n - successes + 1)) if successes else 0.0
+    high = float(beta.ppf(1 - tail, successes + 1, n - successes)) if successes < n else 1.0
+    return Interval(low=low, high=high, level=level, method="clopper_pearson")
+
+
+def mover(one: float, one_limits: Interval, two: float, two_limits: Interval) -> tuple[float, float]:
+    """Return limits of `one + two` from the limits of each (Zou and Donner 2008, "MOVER")."""
+    value = one + two
+    low = value - float(np.hypot(one - one_limits.low, two - two_limits.low))
+    high = value + float(np.hypot(one_limits.high - one, two_limits.high - two))
+    return low, high
+
+
+def youden_interval(tpr: tuple[float, float], tnr: tuple[float, float], level: float = LEVEL) -> Interval:
+    """Return the MOVER interval of Youden's J from (successes, n) of both recalls, clipped to [-1, 1]."""
+    limits = [wilson(successes, n, level) for successes, n in (tpr, tnr)]
+    low, high = mover(tpr[0] / tpr[1], limits[0], tnr[0] / tnr[1], limits[1])
+    return Interval(low=max(-1.0, low - 1), high=min(1.0, high - 1), level=level, method="mover")
+
+
+def add_half(table: Array, level: float = LEVEL) -> Estimate:
+    """Return κ of the table with ½ added to every cell, with its Fleiss-Cohen-Everitt Wald interval, clipped.
+
+    A deterministic cross-check of a bootstrap. `flags` holds nothing; `n` is the table's total before.
+    """
+    padded = np.asarray(table, dtype=np.float64) + 0.5
+    value, half = float(kappa(padded)), normal_quantile(level) * float(kappa_error(padded))
+    interval = Interval(low=max(-1.0, value - half), high=min(1.0, value + half), level=level, method="add_half")
+    return Estimate(value=value, interval=interval, n=int(np.sum(table)))
+
+
+def no_disagreement(table: Array, independent: float, level: float = LEVEL, weights: Array | None = None) -> Interval:
+    """Return the interval of κ where raters never differ: Wilson's lower limit of n / n, corrected for chance.
+
+    `independent` is the number of independent observations, which may be less than the table's total.
+    """
+    _, expected = kappa_parts(table, weights)
+    lowest = wilson(independent, independent, level).low
+    low = float((lowest - expected) / (1 - expected))
+    return Interval(low=max(-1.0, low), high=1.0, level=level, method="no_disagreement")
