@@ -77,6 +77,10 @@ class Judge:
             }
         )
 
+    @cached_property
+    def _system(self) -> ChatMessage:
+        return ChatMessage(role="system", content=self.prompt.system_message())
+
     def key(self, question: Question, replicate: int = 0) -> str:
         """Return the cache key: this judge, the question's fields before fencing, the replicate."""
         return content_hash({"judge": self.id, "question": question.id, "replicate": replicate})
@@ -98,9 +102,9 @@ class Judge:
         parts: dict[str, Fenced] = {
             item.name: fence(item.name, texts[item.name], tag, item.max_chars) for item in inputs
         }
-        system, user = self.prompt.messages({name: part.text for name, part in parts.items()}, tag)
+        user = self.prompt.user_message({name: part.text for name, part in parts.items()}, tag)
         return Prepared(
-            messages=(ChatMessage.model_validate(system), ChatMessage.model_validate(user)),
+            messages=(self._system, ChatMessage(role="user", content=user)),
             shown={name: part.shown for name, part in parts.items()},
             warnings=tuple(warning for part in parts.values() for warning in part.warnings),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
@@ -44,17 +44,22 @@ class Prompt(NamedTuple):
         """Hash over the examples, in order."""
         return content_hash([example.model_dump(mode="json") for example in self.rubric.examples])
 
-    def messages(self, fields: Mapping[str, str], tag: str) -> list[dict[str, str]]:
-        """Return the system and the user message for fields that are already fenced with `tag`.
+    def system_message(self) -> str:
+        """Return the system message: the rubric alone, for nothing that was recorded may stand among instructions.
 
         Raises:
-            ConfigError: a template is wrong, or uses a field that the rubric does not declare.
+            ConfigError: the template is wrong.
         """
-        values: dict[str, Any] = {"rubric": self.rubric, "fields": dict(fields), "tag": tag}
-        return [
-            {"role": "system", "content": render(self.system, values, place=f"{self.place}/system.md.j2")},
-            {"role": "user", "content": render(self.user, values, place=f"{self.place}/user.md.j2")},
-        ]
+        return render(self.system, {"rubric": self.rubric}, place=f"{self.place}/system.md.j2")
+
+    def user_message(self, fields: Mapping[str, str], tag: str) -> str:
+        """Return the user message for fields that are already fenced with `tag`.
+
+        Raises:
+            ConfigError: the template is wrong, or uses a field that the rubric does not declare.
+        """
+        values = {"rubric": self.rubric, "fields": dict(fields), "tag": tag}
+        return render(self.user, values, place=f"{self.place}/user.md.j2")
 
 
 def available(folder: Path | None = None) -> dict[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from toolgrade.errors import ConfigError
@@ -10,6 +10,7 @@ from toolgrade.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jinja2 import Template
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_OUTPUT = 400_000
@@ -40,6 +41,11 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return made
 
 
+@lru_cache(maxsize=64)
+def _template(source: str) -> Template:
+    return _environment().from_string(source)
+
+
 def render(source: str, values: Mapping[str, Any], *, place: str) -> str:
     """Return the template `source` filled with `values`, which are data and never read as a template.
 
@@ -52,7 +58,7 @@ def render(source: str, values: Mapping[str, Any], *, place: str) -> str:
     parts: list[str] = []
     size = 0
     try:
-        for part in _environment().from_string(source).generate(**values):
+        for part in _template(source).generate(**values):
             size += len(part)
             if size > MAX_OUTPUT:
                 raise ConfigError(f"{place}: the prompt is longer than {MAX_OUTPUT} characters; lower max_chars")
