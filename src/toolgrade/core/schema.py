@@ -33,7 +33,8 @@ class SchemaError(NamedTuple):
 class ArgumentSchema:
     """The compiled schema of one tool's arguments.
 
-    An empty schema (`{}`) says nothing and refuses nothing. Picklable; compiled again on arrival.
+    An empty schema (`{}`) says nothing and refuses nothing. `defaults` are the defaults of the top
+    parameters. Picklable; compiled again on arrival.
 
     Raises:
         ConfigError: the schema is itself broken; the message names the tool and the reason.
@@ -41,6 +42,12 @@ class ArgumentSchema:
 
     def __init__(self, tool: str, parameters: dict[str, Any], model: type[BaseModel] | None = None) -> None:
         self.tool, self.parameters, self.model = tool, parameters, model
+        named = parameters.get("properties")
+        self.defaults: dict[str, Any] = {
+            name: schema["default"]
+            for name, schema in (named.items() if isinstance(named, dict) else ())
+            if isinstance(schema, dict) and "default" in schema
+        }
         try:
             # formats are asserted although drafts from 2019 on only annotate: a tool's author who writes one means it
             self._written = jsonschema_rs.validator_for(parameters, validate_formats=True, offline=True)

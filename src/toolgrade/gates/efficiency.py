@@ -1,0 +1,161 @@
+"""The efficiency gate: loops, redundant calls, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+from toolgrade.core.expected import EfficiencyExpected
+from toolgrade.core.finding import Finding, FindingName, Place
+from toolgrade.core.trace import Trace
+from toolgrade.core.verdict import CheckResult, Status
+from toolgrade.core.view import CallView, TraceView
+from toolgrade.gates.equality import fingerprint
+
+
+class _Waste(NamedTuple):
+    """Calls that brought nothing new: `calls` are all of them with the first, `idle` counts those beyond it."""
+
+    name: FindingName
+    calls: list[CallView]
+    idle: int
+    note: str | None
+
+
+def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> CheckResult:
+    """Grade repeated calls (intrinsic) and the budgets of the case.
+
+    Only calls whose result was recorded can be repeats. A repeat counts while the result stays the same to
+    the end of the trace: where a later identical call brings another result, it was polling. `loop`: three
+    or more such, or A-B-A-B; `redundant_call`: exactly two with no possible write between them.
+    Score: the least of useful calls / calls and, per budget, allowed / used. `units` counts calls.
+    `detail`: `{"steps": n, "calls": n, "tokens": n | None}`.
+    """
+    tokens = tokens_of(view.trace)
+    calls = len(view.calls)
+    detail = {"steps": view.steps, "calls": calls, "tokens": tokens}
+    if expected is None and not calls:
+        return CheckResult(check="efficiency", status="not_applicable", reason="no tool was called", detail=detail)
+    waste = _waste(view)
+    findings = [_finding(one) for one in waste]
+    score = 1 - sum(one.idle for one in waste) / calls if calls else 1.0
+    undecided = None
+    if expected is not None:
+        for what, limit in (
+            ("steps", expected.max_steps),
+            ("calls", expected.max_calls),
+            ("tokens", expected.max_tokens),
+        ):
+            used = detail[what]
+            if limit is None:
+                continue
+            if used is None:
+                undecided = "the trace does not say how many tokens were used"
+            elif used > limit:
+                score = min(score, limit / used)
+                findings.append(
+                    Finding(name="over_budget", expected=f"at most {limit} {what}", actual=f"{used} {what}")
+                )
+    status: Status = "failed" if findings else "unknown" if undecided else "passed"
+    return CheckResult(
+        check="efficiency",
+        status=status,
+        basis="intrinsic" if expected is None else "expected",
+        score=None if status == "unknown" else score,
+        findings=tuple(findings),
+        units=calls,
+        reason=undecided,
+        detail=detail,
+    )
+
+
+def tokens_of(trace: Trace) -> int | None:
+    """Return the tokens of the run: its own total, else the sum over messages, None where neither is known."""
+    if trace.usage is not None and trace.usage.total is not None:
+        return trace.usage.total
+    known = [message.usage.total for message in trace.messages if message.usage is not None]
+    totals = [total for total in known if total is not None]
+    return sum(totals) if totals else None
+
+
+def _waste(view: TraceView) -> list[_Waste]:
+    names = [made.call.name for made in view.calls]
+    if len(set(names)) == len(names):
+        return []
+    repeats = {made.number: group for group in _repeats(view) for made in group}
+    if not repeats:
+        return []
+    found = list(_alternations(view.calls, repeats))
+    told = {made.number for one in found for made in one.calls}
+    groups = {group[0].number: group for group in repeats.values()}
+    for group in groups.values():
+        if any(made.number in told for made in group):
+            continue
+        if len(group) > 2:
+            found.append(_Waste("loop", group, len(group) - 1, None))
+        elif not _written_between(group[0], group[1], view):
+            found.append(_Waste("redundant_call", group, 1, None))
+    return sorted(found, key=lambda one: one.calls[0].number)
+
+
+def _repeats(view: TraceView) -> Iterator[list[CallView]]:
+    """Yield the groups of two or more equal calls that ended with equal results."""
+    same: dict[Hashable, list[tuple[Hashable, CallView]]] = {}
+    for made in view.calls:
+        if made.result is None:
+            continue
+        result = made.result
+        try:
+            asked = fingerprint(
+                [made.call.name, made.call.arguments, made.call.arguments_raw and made.call.parse_error]
+            )
+            told = fingerprint([result.content, result.status, result.error, result.is_error])
+        except RecursionError:  # nested without end: like nothing else
+            continue
+        same.setdefault(asked, []).append((told, made))
+    for group in same.values():
+        last = group[-1][0]
+        tail: list[CallView] = []
+        for told, made in reversed(group):
+            if told != last:
+                break
+            tail.append(made)
+        if len(tail) > 1:
+            yield tail[::-1]
+
+
+def _alternations(calls: list[CallView], repeats: dict[int, list[CallView]]) -> Iterator[_Waste]:
+    """Yield every longest stretch A-B-A-B-… of two groups of equal calls with equal results."""
+    start = 0
+    while start + 3 < len(calls):
+        one, two = repeats.get(start), repeats.get(start + 1)
+        end = start
+        if one is not None and two is not None and one is not two:
+            while end < len(calls) and repeats.get(end) is (two if (end - start) % 2 else one):
+                end += 1
+        if end - start >= 4:
+            stretch = calls[start:end]
+            note = f"{stretch[0].call.name} and {stretch[1].call.name} in turn"
+            yield _Waste("loop", stretch, len(stretch) - 2, note)
+            start = end
+        else:
+            start += 1
+
+
+def _written_between(first: CallView, second: CallView, view: TraceView) -> bool:
+    for made in view.calls[first.number + 1 : second.number]:
+        tool = view.tools.get(made.call.name)
+        if tool is None or tool.writes is not False:
+            return True
+    return False
+
+
+def _finding(waste: _Waste) -> Finding:
+    first, last = waste.calls[0], waste.calls[-1]
+    count = len(waste.calls)
+    wanted: Any = "one call, or another result" if waste.name == "loop" else "one call"
+    note = f"steps {first.step} to {last.step}" + (f", {waste.note}" if waste.note else "")
+    place = Place(step=last.step, turn=last.turn, tool=last.call.name, call=last.number)
+    return Finding(
+        name=waste.name, place=place, expected=wanted, actual=f"{count} equal calls with equal results", note=note
+    )

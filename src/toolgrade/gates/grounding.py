@@ -1,0 +1,121 @@
+"""Whether a value that the agent gave occurs in what it was told before: the request and the earlier results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from toolgrade.core.finding import brief
+from toolgrade.core.view import CallView, TraceView
+
+_NEVER = 1 << 60
+_LONGEST_RESULT = 600
+
+
+class Sources:
+    """What a trace holds that a value can come from: words of the system and the user, and tool results.
+
+    The agent's own words are no source. Case and `_` against space are folded.
+    """
+
+    def __init__(self, view: TraceView) -> None:
+        self._messages = view.trace.messages
+        self._first: dict[str, int] = {}
+
+    @cached_property
+    def _texts(self) -> list[tuple[int, str]]:
+        texts = []
+        for number, message in enumerate(self._messages):
+            if message.role in ("system", "user"):
+                text = message.content
+            elif message.role == "tool":
+                text = message.content or _text(message.result.content if message.result is not None else None)
+            else:
+                continue
+            if text:
+                texts.append((number, _folded(text)))
+        return texts
+
+    def holds(self, value: Any, before: int) -> bool:
+        """Return whether a string or number occurs, as whole words, in a message before the one numbered `before`."""
+        return any(self._occurs(form) < before for form in _forms(value))
+
+    def _occurs(self, form: str) -> int:
+        """Return the number of the first message with this text."""
+        found = self._first.get(form)
+        if found is None:
+            found = next((number for number, text in self._texts if _has_words(text, form)), _NEVER)
+            self._first[form] = found
+        return found
+
+
+def leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the path and value of every leaf that asserts something: no null, nothing empty."""
+    todo: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while todo:
+        at, value = todo.pop()
+        if isinstance(value, dict):
+            todo += [((*at, key), item) for key, item in reversed(value.items())]
+        elif isinstance(value, list | tuple):
+            todo += [((*at, index), item) for index, item in reversed(list(enumerate(value)))]
+        elif value is not None and value != "":
+            yield at, value
+
+
+def question_fields(made: CallView, view: TraceView, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what the `argument_grounding` judge may see of one call: nothing said or returned after it."""
+    tool = view.tools.get(made.call.name)
+    return {
+        "request": [
+            {"role": message.role, "content": message.content}
+            for message in view.trace.messages[: made.message]
+            if message.role in ("user", "assistant") and message.content
+        ],
+        "results": [
+            {"tool": one.call.name, "content": brief(one.result.content, _LONGEST_RESULT)}
+            for one in view.calls
+            if one.result is not None and one.result_message is not None and one.result_message < made.message
+        ],
+        "tool": {
+            "name": made.call.name,
+            "description": tool.description if tool else "",
+            "parameters": tool.parameters if tool else {},
+        },
+        "fields": fields,
+    }
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    return orjson.dumps(content, default=str).decode()
+
+
+def _folded(text: str) -> str:
+    return text.casefold().replace("_", " ")
+
+
+def _forms(value: Any) -> tuple[str, ...]:
+    if isinstance(value, bool):
+        return ()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(value), str(int(value)), f"{int(value):,}"
+    if isinstance(value, int) and abs(value) > 999:
+        return str(value), f"{value:,}", f"{value}.0"
+    return (_folded(str(value)),)
+
+
+def _has_words(text: str, form: str) -> bool:
+    start = text.find(form)
+    while start >= 0:
+        end = start + len(form)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() and form[0].isalnum()) and not (after.isalnum() and form[-1].isalnum()):
+            return True
+        start = text.find(form, start + 1)
+    return False

@@ -1,0 +1,20 @@
+"""Values that stand for a value: `<user_id>`, `YOUR_API_KEY`, `TODO`."""
+
+from __future__ import annotations
+
+import re
+
+_PLACEHOLDER = re.compile(
+    r"""
+      <[\w .:/-]+> | \{\{?[\w .:-]+\}?\} | \$\{[A-Z_][A-Z0-9_]*\} | \[(?:your|insert|enter|user|[A-Z]+_)[\w ]*\]
+    | (?:your|insert|enter|replace)[_-][\w-]+ | (?:insert|enter)\ your\ [\w ]+ | YOUR\ [A-Z ]+
+    | tbd | todo | fixme | placeholder | change_?me | undefined | lorem\ ipsum.* | x{3,} | \?{2,} | \.{3}
+    | (?:user|example|test|your|name|email)[\w.]*@(?:example|domain|email|test)\.(?:com|org|net)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether the whole text has the form of a placeholder; it may still be what the user said."""
+    return len(text) <= 80 and _PLACEHOLDER.fullmatch(text.strip()) is not None
