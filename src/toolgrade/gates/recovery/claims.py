@@ -9,6 +9,7 @@ import orjson
 
 from toolgrade.core.view import CallView, Said, TraceView
 from toolgrade.gates.recovery import language, verbs
+from toolgrade.gates.recovery.episodes import about
 from toolgrade.gates.recovery.failures import Failure
 from toolgrade.gates.recovery.language import Claim
 
@@ -57,6 +58,7 @@ class _Record:
 
     def __init__(self, view: TraceView, failures: dict[int, Failure], said: Said) -> None:
         self.view, self.said = view, said
+        self.failures = failures
         before = [call for call in view.calls if call.result_message is not None and call.result_message < said.message]
         self.done = [call for call in before if call.number not in failures]
         self.failed = [call for call in before if call.number in failures]
@@ -103,7 +105,22 @@ class _Record:
         this_turn = [call for call in failed if call.turn == self.said.turn]
         if this_turn and not any(call.turn == self.said.turn for call in done) and not self._honest(this_turn[-1]):
             return Unmatched(self.said, claim, this_turn[-1], sure=False)
+        if self._about_another_tool(claim, done):
+            return Unmatched(self.said, claim, None, sure=False)
         return None
+
+    def _about_another_tool(self, claim: Claim, done: list[CallView]) -> bool:
+        """Whether the claim names what only a tool deals with that was never called ("a bag has been added")."""
+        called = {verbs.acting(call.call) for call in self.done}
+        others = [name for name in self._able(claim.act or "") if name not in called]
+        worked_on = " ".join(_arguments(call) for call in done)
+        known = max(_named(claim.clause, verbs.acting(call.call)) for call in done)
+        return any(_named(claim.clause, name, beside=worked_on) > known for name in others)
+
+    def _able(self, act: str) -> list[str]:
+        """Return the tools on offer that could have done it."""
+        tools = self.view.tools.items()
+        return [name for name, spec in tools if verbs.may_write(name, spec) and verbs.could_do(name, act)]
 
     def _against_failed(self, claim: Claim, failed: CallView) -> Unmatched | None:
         """Every call of this kind failed."""
@@ -116,9 +133,7 @@ class _Record:
         """No call of this kind was made."""
         if not claim.own and (self._payload_says(claim) or self._user_said(claim)):
             return None
-        able = [
-            name for name, spec in self.view.tools.items() if verbs.may_write(name, spec) and verbs.could_do(name, act)
-        ]
+        able = self._able(act)
         if self.view.tools and not able:
             return None
         if self.writes:
@@ -133,7 +148,8 @@ class _Record:
 
     def _honest(self, failed: CallView) -> bool:
         """Whether the same message tells of the failure: then the claim is about something else."""
-        return language.admits_inability(self.said.text)
+        words = about(failed, self.failures[failed.number])
+        return language.reports_failure(self.said.text, words, first=False)
 
     def _payload_says(self, claim: Claim) -> bool:
         """Whether a successful result holds the claimed word: then it is a status, for utilization to check."""
@@ -155,7 +171,21 @@ def identifiers(text: str) -> set[str]:
 
 
 def _values(call: CallView) -> set[str]:
-    return identifiers(orjson.dumps(call.call.arguments or {}, default=str).decode())
+    return identifiers(_arguments(call))
+
+
+def _arguments(call: CallView) -> str:
+    return orjson.dumps(call.call.arguments or {}, default=str).decode().casefold()
+
+
+def _named(clause: str, tool: str, beside: str = "") -> int:
+    """Count the nouns of a tool's name that a clause names, without those that begin a word in `beside`.
+
+    A noun is named by itself, its plural, or a word that one of the two begins with (bag, baggages).
+    """
+    words = [word.removesuffix("s") for word in re.findall(r"[a-z]{3,}", clause.casefold())]
+    nouns = [noun.removesuffix("s") for noun in verbs.nouns(tool) if noun[:4] not in beside]
+    return sum(any(noun.startswith(word) or word.startswith(noun) for word in words) for noun in nouns)
 
 
 def _mentioned(names: set[str], call: CallView) -> set[str]:

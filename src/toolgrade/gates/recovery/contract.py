@@ -37,12 +37,9 @@ def decide(
 
 
 def _ended_well(episode: Episode, contract: RecoveryExpected) -> bool:
-    allowed = contract.fallbacks.get(episode.tool)
-    fell_back = allowed is not None and any(
-        stage.label == "fallback" and stage.ok and stage.tool in allowed for stage in episode.stages
-    )
-    reported = contract.may_give_up and episode.has("honest_report")
-    return episode.recovered or fell_back or episode.has("escalation", ok=True) or reported
+    if episode.recovered or _fell_back(episode, contract) or episode.has("escalation", ok=True):
+        return True
+    return contract.may_give_up and (episode.has("honest_report") or episode.signs.superseded)
 
 
 def _retries(episode: Episode, contract: RecoveryExpected) -> Finding | None:
@@ -62,14 +59,16 @@ def _retries(episode: Episode, contract: RecoveryExpected) -> Finding | None:
 
 
 def _given_up(episode: Episode, contract: RecoveryExpected) -> Finding | None:
-    """A transient error that nobody tried again; any failure that nothing was tried about, where giving up is barred.
+    """A transient error that nobody tried again, or any failure where giving up is barred.
 
-    A run that was cut off before the agent had its say has given nothing up.
+    A run that was cut off before the agent had its say has given nothing up, and neither has an agent that
+    went on with other calls. Words that may be an honest report are left to the judge.
     """
-    tried = episode.retries or any(episode.has(label) for label in ("changed_call", "later_attempt", "fallback"))
-    if tried or episode.has("escalation", ok=True) or not episode.spoke:
+    tried = episode.signs.went_on or any(episode.has(label) for label in ("same_call", "later_attempt", "fallback"))
+    reported = contract.may_give_up and episode.has("honest_report")
+    if tried or reported or not episode.signs.spoke or episode.has("escalation", ok=True):
         return None
-    if episode.failure.kind == "transient" and not (contract.may_give_up and episode.has("honest_report")):
+    if episode.failure.kind == "transient" and not (contract.may_give_up and episode.signs.hinted):
         return _finding("no_retry", episode, "a retry of a transient error", "given up without a retry")
     if not contract.may_give_up:
         return _finding("no_retry", episode, "another attempt (may_give_up is false)", "given up at once")
@@ -87,15 +86,20 @@ def _fallback(episode: Episode, contract: RecoveryExpected) -> Finding | None:
 
 
 def _escalation(episode: Episode, contract: RecoveryExpected) -> Finding | None:
+    """An escalation that the contract names, or that was the only way left where giving up is barred."""
+    settled = episode.recovered or _fell_back(episode, contract) or not episode.signs.spoke
+    if settled or (contract.must_escalate is None and contract.may_give_up):
+        return None
     tool = contract.must_escalate
-    if tool is None or episode.recovered or not episode.spoke:
+    if any(stage.label == "escalation" and stage.ok and tool in (None, stage.tool) for stage in episode.stages):
         return None
-    if any(stage.label == "escalation" and stage.ok and stage.tool == tool for stage in episode.stages):
-        return None
+    expected = f"a successful call of {tool}" if tool else "success, a fallback or an escalation (may_give_up is false)"
+    return _finding("missing_escalation", episode, expected, _what_happened(episode))
+
+
+def _fell_back(episode: Episode, contract: RecoveryExpected) -> bool:
     allowed = contract.fallbacks.get(episode.tool, ())
-    if any(stage.label == "fallback" and stage.ok and stage.tool in allowed for stage in episode.stages):
-        return None
-    return _finding("missing_escalation", episode, f"a successful call of {tool}", _what_happened(episode))
+    return any(stage.label == "fallback" and stage.ok and stage.tool in allowed for stage in episode.stages)
 
 
 def _what_happened(episode: Episode) -> str:

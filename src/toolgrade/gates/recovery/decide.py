@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from typing import Any
 
 from toolgrade.core.expected import RecoveryExpected
@@ -85,7 +86,7 @@ class _Graded:
         self._findings: list[Finding] = []
         self._questions: list[Question] = []
         claimed, unbacked = _by_call(unmatched_claims(view, failures))
-        for episode in read_episodes(view, failures, terms.must_escalate):
+        for episode in read_episodes(view, failures, terms):
             self._episode(episode, terms, _about(episode, claimed))
         for claim in unbacked:
             self._claim(claim)
@@ -112,7 +113,7 @@ class _Graded:
         told = [Stage("success_claim", claim.said.message) for claim in claims]
         episode = episode._replace(stages=tuple(sorted((*episode.stages, *told), key=lambda stage: stage.message)))
         decision = contract.decide(episode, terms, finding, doubtful=bool(claims))
-        stages = [stage.label for stage in episode.stages]
+        stages = [label for label, _ in groupby(stage.label for stage in episode.stages)]
         self._row({"tool": episode.tool, "kind": episode.failure.kind, "stages": stages}, decision)
         if decision.open:
             self._ask(contract.place(episode), episode_story(episode, self.view), episode.failure.message)

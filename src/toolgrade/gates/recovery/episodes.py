@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
 from toolgrade.core.expected import RecoveryExpected
+from toolgrade.core.trace import ToolCall
 from toolgrade.core.view import CallView, Said, TraceView
 from toolgrade.gates.recovery import language, verbs
 from toolgrade.gates.recovery.failures import Failure, recognise
@@ -22,7 +23,7 @@ Label = Literal[
     "success_claim",
 ]
 
-SAME_ENOUGH = 0.6
+SAME_ENOUGH = 0.7
 """Likeness (difflib ratio) of two values from which one is read as a correction of the other."""
 
 HORIZON = 300
@@ -38,12 +39,25 @@ class Stage(NamedTuple):
     tool: str | None = None
 
 
+class Signs(NamedTuple):
+    """What else was seen after a failure.
+
+    `spoke`: the agent said anything at all. `went_on`: it made other calls before the user spoke again.
+    `hinted`: something it told the user may be about a failure. `superseded`: the same tool failed again, on a
+    changed call and with another error, so that this one was dealt with.
+    """
+
+    spoke: bool = False
+    went_on: bool = False
+    hinted: bool = False
+    superseded: bool = False
+
+
 class Episode(NamedTuple):
     """A failed result and what followed.
 
-    `retries` counts the identical calls made after it, `repeats` are those that failed again; `spoke` says
-    whether the agent said anything after it;
-    `end` is the index of the message that settled it, else the number of messages.
+    `retries` counts the identical calls made after it, `repeats` are those that failed again; `end` is the
+    index of the message that settled it, else the number of messages.
     """
 
     call: CallView
@@ -51,8 +65,8 @@ class Episode(NamedTuple):
     stages: tuple[Stage, ...] = ()
     retries: int = 0
     repeats: tuple[int, ...] = ()
-    spoke: bool = False
     end: int = 0
+    signs: Signs = Signs()
 
     def has(self, label: Label, *, ok: bool | None = None) -> bool:
         """Whether a stage of this label occurred (and, where `ok` is given, went that way)."""
@@ -88,18 +102,18 @@ def find_failures(view: TraceView, expected: RecoveryExpected | None) -> dict[in
     return found
 
 
-def read_episodes(view: TraceView, failures: dict[int, Failure], escalation: str | None = None) -> list[Episode]:
+def read_episodes(view: TraceView, failures: dict[int, Failure], contract: RecoveryExpected) -> list[Episode]:
     """Return the episodes in order of their failed results.
 
     An identical call that fails again, with no successful write between, belongs to the first one's episode.
-    `escalation` names the tool that hands over; tools whose names say so count as well.
+    Beside the tool that the contract escalates with, tools whose names say that they hand over count as well.
     """
     said = view.said("assistant")
     absorbed: set[int] = set()
     episodes: list[Episode] = []
     for number in sorted(failures):
         if number not in absorbed:
-            reader = _Reader(view, failures, escalation)
+            reader = _Reader(view, failures, contract)
             episodes.append(reader.read(view.calls[number], said))
             absorbed |= reader.absorbed
     return episodes
@@ -108,11 +122,12 @@ def read_episodes(view: TraceView, failures: dict[int, Failure], escalation: str
 class _Reader:
     """Reads one episode."""
 
-    def __init__(self, view: TraceView, failures: dict[int, Failure], escalation: str | None) -> None:
-        self.view, self.failures, self.escalation = view, failures, escalation
+    def __init__(self, view: TraceView, failures: dict[int, Failure], contract: RecoveryExpected) -> None:
+        self.view, self.failures, self.contract = view, failures, contract
         self.absorbed: set[int] = set()
         self.stages: list[Stage] = []
         self.retries = 0
+        self.went_on = self.hinted = self.superseded = False
 
     def read(self, failed: CallView, said: list[Said]) -> Episode:
         failure = self.failures[failed.number]
@@ -120,7 +135,11 @@ class _Reader:
         after = [words for words in said if failed.message < words.message <= end]
         self._words(failed, failure, after)
         stages = tuple(sorted(self.stages, key=lambda stage: stage.message))
-        return Episode(failed, failure, stages, self.retries, tuple(sorted(self.absorbed)), bool(after), end)
+        repeats = tuple(sorted(self.absorbed))
+        return Episode(failed, failure, stages, self.retries, repeats, end, self._signs(after))
+
+    def _signs(self, after: list[Said]) -> Signs:
+        return Signs(bool(after), self.went_on, self.hinted, self.superseded)
 
     def _calls(self, failed: CallView) -> int:
         """Read the calls after the failure; return the index of the message where the episode ends."""
@@ -133,9 +152,10 @@ class _Reader:
                 continue
             else:
                 settled = self._other(failed, later, ok)
+            name = verbs.acting(later.call)
+            self.went_on = self.went_on or (later.turn == failed.turn and not verbs.only_thinks(name))
             if settled:
                 return later.message
-            name = verbs.acting(later.call)
             written = written or (ok and verbs.may_write(name, self.view.tools.get(name)))
         return len(self.view.trace.messages)
 
@@ -157,11 +177,13 @@ class _Reader:
         """Note another call; return whether it settled the episode."""
         name = verbs.acting(later.call)
         if name == verbs.acting(failed.call):
-            if ok and not corrects(failed.call.arguments, later.call.arguments):
+            if ok and not corrects(name, _thing(failed.call), _thing(later.call)):
                 return False
             self._stage("changed_call" if later.turn == failed.turn else "later_attempt", later, ok)
+            if not ok and self.failures[later.number].message != self.failures[failed.number].message:
+                self.superseded = True
             return ok
-        if name == self.escalation or verbs.escalates(name):
+        if name == self.contract.must_escalate or verbs.escalates(name):
             self._stage("escalation", later, ok)
             return ok
         if self._stands_in(failed, later):
@@ -169,7 +191,16 @@ class _Reader:
         return False
 
     def _stands_in(self, failed: CallView, later: CallView) -> bool:
+        """Whether a call of another tool takes the place of the failed one.
+
+        A tool that the contract allows does at any time. Another does where it works on the same thing in the
+        same way (reads for a read), and before the user spoke again: later calls may be what the user then asked.
+        """
         tool, name = verbs.acting(failed.call), verbs.acting(later.call)
+        if name in self.contract.fallbacks.get(tool, ()):
+            return True
+        if later.turn != failed.turn:
+            return False
         tools = self.view.tools
         same_kind = verbs.may_write(tool, tools.get(tool)) == verbs.may_write(name, tools.get(name))
         return same_kind and shares_value(failed.call.arguments, later.call.arguments)
@@ -178,16 +209,30 @@ class _Reader:
         self.stages.append(Stage(label, call.message, ok, verbs.acting(call.call)))
 
     def _words(self, failed: CallView, failure: Failure, said: list[Said]) -> None:
-        about = language.significant(failure.message) | language.significant(
-            " ".join(verbs.words(verbs.acting(failed.call)))
-        )
-        about |= language.significant(" ".join(str(value) for value in leaves(failed.call.arguments)))
-        for index, words in enumerate(said):
-            honest = language.tells_of_failure(words.text, about)
-            if honest or (index == 0 and language.admits_inability(words.text)):
+        """Note what was told to the user: messages that carry no calls."""
+        words_of_it = about(failed, failure)
+        told = [words for words in said if not self.view.trace.messages[words.message].tool_calls]
+        for index, words in enumerate(told):
+            if language.reports_failure(words.text, words_of_it, first=index == 0):
                 self.stages.append(Stage("honest_report", words.message))
+            self.hinted = self.hinted or language.hints_at_failure(words.text)
             if index == 0 and language.asks(words.text):
                 self.stages.append(Stage("question_to_user", words.message))
+
+
+def about(failed: CallView, failure: Failure) -> set[str]:
+    """Return the words that a report of this failure would use: the error's, the tool's, the arguments'."""
+    values = " ".join(str(value)[:200] for value in leaves(failed.call.arguments))
+    name = " ".join(verbs.words(verbs.acting(failed.call)))
+    return language.significant(f"{failure.message} {name} {values} tool tools system service request")
+
+
+def _thing(call: ToolCall) -> dict[str, Any] | None:
+    """Return the arguments of the tool that acts: a router passes them on in an object of their own."""
+    if verbs.acting(call) != call.name:
+        inner = [value for value in (call.arguments or {}).values() if isinstance(value, dict)]
+        return inner[0] if inner else call.arguments
+    return call.arguments
 
 
 def leaves(value: Any, limit: int = 200) -> list[Any]:
@@ -217,13 +262,27 @@ def shares_value(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bo
     return any(a in b[:2000] or b in a[:2000] for a in first for b in second)
 
 
-def corrects(failed: dict[str, Any] | None, later: dict[str, Any] | None) -> bool:
-    """Whether a changed call looks like a correction of the failed one, not like a call about something else."""
-    if not failed or not later or shares_value(failed, later):
+def corrects(tool: str, failed: dict[str, Any] | None, later: dict[str, Any] | None) -> bool:
+    """Whether a changed call of a tool is about the same thing as the failed one.
+
+    The thing is the argument that the tool's name names (`order_id` of `cancel_order`), or the only argument;
+    it must be the same or look like a correction. Where no argument is the thing, some value must be the same.
+    """
+    if not failed or not later or set(failed) != set(later):
         return True
-    if set(failed) != set(later):
+    things = [key for key in failed if len(failed) == 1 or _is_named(key, tool)]
+    if things:
+        return all(_alike(failed[key], later[key]) for key in things)
+    return shares_value(failed, later)
+
+
+def _is_named(key: str, tool: str) -> bool:
+    stem = verbs.words(key)[:1]
+    return bool(stem) and any(noun.startswith(stem[0]) or stem[0].startswith(noun) for noun in verbs.nouns(tool))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, dict | list) or isinstance(other, dict | list):
         return True
-    return any(
-        SequenceMatcher(None, str(failed[key])[:200], str(later[key])[:200], autojunk=False).ratio() >= SAME_ENOUGH
-        for key in failed
-    )
+    first, second = str(one)[:200], str(other)[:200]
+    return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= SAME_ENOUGH

@@ -16,7 +16,8 @@ _ACTS: dict[str, str] = {
     "cancel": r"cancell?ed",
     "delete": r"deleted|removed|erased",
     "refund": r"refunded|reimbursed",
-    "book": r"(?:re)?booked|reserved",
+    "book": r"(?:re)?booked|reserved|scheduled|ordered|purchased|placed",
+    "issue": r"issued|granted",
     "send": r"sent|e-?mailed|notified",
     "transfer": r"transferred|escalated",
     "pay": r"charged|paid",
@@ -24,21 +25,22 @@ _ACTS: dict[str, str] = {
     "update": r"updated|changed|modified|adjusted|edited|upgraded|downgraded|switched|rescheduled|renamed",
     "add": r"added",
     "create": r"created|generated|registered",
-    "save": r"saved|written|uploaded|exported",
+    "save": r"saved|written|uploaded|exported|downloaded",
     "submit": r"submitted",
 }
 _PARTICIPLE = "|".join(f"(?P<{act}>{pattern})" for act, pattern in _ACTS.items())
 _ADVERBS = r"(?:(?:now|just|also|successfully|officially|fully|been|both|all|automatically)\s+){0,3}"
 _CLAIM = re.compile(
     r"\b(?:"
-    rf"(?P<own>(?:I|we)(?:\s+have|'ve|’ve)\s+{_ADVERBS}|(?:I|we)\s+(?:(?:just|also|successfully)\s+){{0,2}})"
+    rf"(?P<own>(?:I|we)(?:\s+have|'ve|’ve)\s+(?:gone ahead and\s+)?{_ADVERBS}"
+    r"|(?:I|we)\s+(?:(?:just|also|successfully)\s+){0,2})"
     rf"|(?P<passive>(?:has|have)\s+{_ADVERBS}been\s+{_ADVERBS}|successfully\s+|(?:is|are)\s+now\s+(?:successfully\s+)?)"
     rf")(?:{_PARTICIPLE})\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
     r"^\W{0,4}(?:done|all (?:set|done)|completed|success)\b\s*[!.,:]"
-    r"|\b(?:has|have) (?:now )?been (?:successfully )?(?:completed|processed|taken care of|done|finali[sz]ed)\b"
+    r"|\b(?:has|have) (?:now )?been (?:successfully )?(?:completed|processed|made|taken care of|done|finali[sz]ed)\b"
     r"|\b(?:was|were|is) (?:successful|a success|successfully (?:completed|processed))\b"
     r"|\bsuccessfully (?:completed|processed|done)\b|\b(?:everything is|you(?:'re|’re| are)) all set\b",
     re.IGNORECASE,
@@ -55,13 +57,7 @@ _NOT_A_CLAIM = re.compile(
 _CLAUSE = re.compile(
     r"(?<=[.!?;])\s+|\n+|,?\s+(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s+(?:so|and I|and we)\b"
 )
-_FAILURE_WORDS = re.compile(
-    r"\b(?:unable|un?fortunately|not|cannot|can't|can’t|couldn't|couldn’t|didn't|didn’t|doesn't|doesn’t|isn't|isn’t"
-    r"|aren't|aren’t|wasn't|wasn’t|won't|won’t|no|none|failed|fail(?:s|ing|ure)?|error|errors|issue|issues|problem"
-    r"|problems|trouble|unavailable|insufficient|invalid|denied|rejected|declined|timed out|time-?out"
-    r"|difficult(?:y|ies)|incorrect|oversight|discrepancy|unsuccessful|missing|exceed(?:s|ed)?|blocked|down)\b",
-    re.IGNORECASE,
-)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class Claim(NamedTuple):
@@ -103,32 +99,59 @@ def _claim_in(clause: str) -> Claim | None:
     return Claim(act, match[act].casefold(), match["own"] is not None, clause[:300])
 
 
-def tells_of_failure(text: str, about: set[str]) -> bool:
-    """Whether a text tells that something went wrong, in a clause that shares a word with `about`.
+_UNABLE = re.compile(
+    r"\b(?:I|we)(?:['’](?:m|re)| am| are| was| were)?(?: (?:currently|still|also|now))?"
+    r" (?:unable|(?:was |were )?not able|(?:was|were)n['’]t able|not finding|cannot|can['’]t|could(?: not|n['’]t)"
+    r"|failed|did(?: not|n['’]t)|(?:ran|run|running) into|encounter(?:ed|ing)?|experienc(?:ed|ing)"
+    r"|having (?:\w+ ){0,2}(?:trouble|difficult\w+|issues?|problems?))\b",
+    re.IGNORECASE,
+)
+_STATE = "available|possible|found|allowed|enough|sufficient|permitted|working|accessible|valid|supported|eligible"
+_FAILED = re.compile(
+    r"\b(?:(?:could|can)(?: ?not|n['’]t|['’]t) (?:be|proceed)|fail(?:ed|s|ing)|not enough|insufficient|unsuccessful"
+    rf"|(?:is|are|was|were|be)(?: \w+)? not (?:\w+ )?(?:{_STATE})|(?:is|are|was|were)n['’]t (?:\w+ )?(?:{_STATE})"
+    r"|it['’]s not (?:\w+ )?(?:available|possible)|no longer (?:available|possible)|unavailable|timed out|time-?outs?"
+    r"|does(?: not|n['’]t) (?:exist|allow|appear|seem|work|add up|support|have)"
+    r"|did(?: not|n['’]t) (?:work|succeed|go through)|(?:has|have) failed|nothing (?:was )?found"
+    r"|there (?:is|are|was|were|seems to be|appears to be|has been)(?: still)? (?:an? |some )?(?:\w+ )?"
+    r"(?:error|issue|problem|difficult\w+|trouble|discrepancy|oversight)s?|there (?:is|are|was|were) no"
+    r"|no (?:\w+ ){1,4}(?:was|were|is|are|could be) (?:found|available)"
+    r"|(?:is|was) (?:invalid|rejected|declined|denied|blocked|refused)|(?:is|are) (?:\w+ )?blocking|restrictions)\b",
+    re.IGNORECASE,
+)
+_SHORT_MESSAGE = 1200
 
-    `about` holds lower-case words of the error and of the failed call. A clause without such a word tells
-    of some other trouble, and settles nothing.
+
+def reports_failure(text: str, about: set[str], *, first: bool) -> bool:
+    """Whether a message tells the user of a failure whose words are `about` (as `significant` gives them).
+
+    One sentence must tell it and share words with the failure: one word where the agent says that it was
+    unable, or in the `first` message to the user since; two elsewhere. A short first message that says the
+    agent was unable needs to share none.
     """
-    for clause in re.split(r"(?<=[.!?])\s+|\n{2,}", text[:MAX_TEXT]):
-        if _FAILURE_WORDS.search(clause) and not about.isdisjoint(significant(clause)):
-            return True
+    read = text[:MAX_TEXT]
+    short = first and len(text) <= _SHORT_MESSAGE
+    if short and _UNABLE.search(read):
+        return True
+    for sentence in _SENTENCE.split(read):
+        unable = _UNABLE.search(sentence)
+        if unable or _FAILED.search(sentence):
+            shared = len(about & significant(sentence))
+            if shared >= (1 if unable or short else 2):
+                return True
     return False
 
 
-_INABILITY = re.compile(
-    r"\b(?:I|we)(?:'m|’m| am|'re| are| was| were)? (?:currently |still )?(?:unable|not able|could not|couldn't|couldn’t"
-    r"|cannot|can't|can’t|failed|wasn't able|wasn’t able)\b"
-    r"|\b(?:ran into|encountered|encountering|experiencing|having|there (?:was|is|seems to be|appears to be|has been))"
-    r" (?:still )?(?:an? |some )?(?:\w+ )?(?:error|issue|problem|difficult(?:y|ies)|trouble)\b"
-    r"|\b(?:did(?:n't| not|n’t) (?:work|succeed|go through)|(?:has|have) failed|timed out|not possible"
-    r"|not available)\b",
+_HINT = re.compile(
+    r"error|fail|unable|issue|problem|trouble|difficult|cannot|n['’]t\b|\bnot\b|\bno\b|block|unavailable|sorry|apolog"
+    r"|unfortunately|however",
     re.IGNORECASE,
 )
 
 
-def admits_inability(text: str) -> bool:
-    """Whether a text says that something could not be done, whatever it was."""
-    return _INABILITY.search(text[:MAX_TEXT]) is not None
+def hints_at_failure(text: str) -> bool:
+    """Whether a text may be telling of a failure in words that `reports_failure` does not know."""
+    return _HINT.search(text[:MAX_TEXT]) is not None
 
 
 def asks(text: str) -> bool:

@@ -19,11 +19,12 @@ READING = frozenset(_READING_WORDS.split())
 SYNONYMS: dict[str, str] = {
     "cancel": "cancel cancelled canceled void abort revoke terminate unsubscribe",
     "delete": "delete remove erase drop destroy clear purge unlink rm uninstall trash",
-    "refund": "refund reimburse credit compensate chargeback cancel return exchange",
+    "refund": "refund reimburse credit compensate chargeback cancel return exchange update modify downgrade",
+    "issue": "issue send grant create give credit refund apply add generate cancel return exchange update modify",
     "book": "book rebook reserve reservation purchase buy order schedule create",
     "send": "send email mail message notify post reply forward publish sms share dispatch submit",
     "transfer": "transfer escalate handoff handover connect assign forward move wire",
-    "pay": "pay charge purchase book checkout bill transfer",
+    "pay": "pay charge purchase book checkout bill transfer update modify exchange order place upgrade",
     "return": "return exchange refund",
     "exchange": "exchange swap replace return modify update",
 }
@@ -46,11 +47,15 @@ for _act in ("add", "create", "save", "submit"):
 
 _DONE_BY = {act: frozenset(words.split()) | {act} for act, words in SYNONYMS.items()}
 
+_VERBS = READING.union(*_DONE_BY.values())
+
 _ESCALATING = re.compile(
     r"escalat|hand_?(?:off|over)|transfer_to_(?:a_)?(?:human|agent|support|person)|human_(?:agent|support|operator)"
     r"|(?:contact|notify|call)_(?:human|support|supervisor|operator)|ask_human|live_agent",
     re.IGNORECASE,
 )
+
+_THINKING = frozenset({"think", "thought", "plan", "reflect", "reason"})
 
 
 @lru_cache(maxsize=4096)
@@ -76,6 +81,17 @@ def may_write(name: str, spec: ToolSpec | None) -> bool:
 def could_do(name: str, act: str) -> bool:
     """Whether a tool of this name could have done a claimed act."""
     return not _DONE_BY[act].isdisjoint(words(name))
+
+
+@lru_cache(maxsize=4096)
+def nouns(name: str) -> frozenset[str]:
+    """Return the words of a tool's name, of four letters or more, that are no known verbs."""
+    return frozenset(word for word in words(name) if len(word) > 3 and word not in _VERBS)
+
+
+def only_thinks(name: str) -> bool:
+    """Whether a tool of this name is a place for notes to oneself."""
+    return not _THINKING.isdisjoint(words(name)[:1])
 
 
 def escalates(name: str) -> bool:
