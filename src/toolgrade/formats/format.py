@@ -15,15 +15,15 @@ class Format:
     """One format.
 
     `looked_for` is what `detect` tells it by, as words for a message. `detect` sees the head and the first
-    JSON value of a file and never raises. `read` yields one record a trace and never raises for what the
-    file holds. `cases` and `tools` extract the expectations and the tools on offer that the file records;
-    `cases` does not raise for what the file holds either.
+    JSON value of a file and never raises. `read` yields one record a trace; a format that only states
+    expectations has none. `cases` and `tools` extract the expectations and the tools on offer that a file
+    records. `read` and `cases` do not raise for what the file holds: it becomes the record's error.
     """
 
     name: str
     description: str
     looked_for: str
     detect: Callable[[Source], bool]
-    read: Callable[[Source], Iterator[Record]]
+    read: Callable[[Source], Iterator[Record]] | None = None
     cases: Callable[[Source], Iterator[CaseRecord]] | None = None
     tools: Callable[[Source], dict[str, ToolSpec]] | None = None

@@ -44,6 +44,7 @@ def read_parts(
     """
     index = 0
     for document in source.documents():
+        before = index
         for part, error in _parts(document, split):
             origin = Origin(source=source.name, index=index, sha256=_hash(document, part))
             if error is None:
@@ -52,6 +53,10 @@ def read_parts(
                 yield _built(origin, document, part._replace(default_id=name), build)
             else:
                 yield Record(origin, error=error)
+            index += 1
+        if index == before:
+            origin = Origin(source=source.name, index=index, sha256=document.sha256)
+            yield Record(origin, error=f"{document.place}: holds no trace, expected at least one recorded run.")
             index += 1
 
 
@@ -77,20 +82,15 @@ def read_cases(
 
 
 def _parts(document: Document, split: Callable[[Any], Iterable[Part]]) -> Iterator[tuple[Part, str | None]]:
-    """Yield the parts of a document; one without any, or that cannot be split, gives one error."""
+    """Yield the parts of a document; one that cannot be split gives an error after the parts before it."""
     if document.error is not None:
         yield Part(None), document.error
         return
-    empty = True
     try:
         for part in split(document.value):
-            empty = False
             yield part, None
     except Malformed as error:
         yield Part(None), f"{document.place}: {error}"
-        return
-    if empty:
-        yield Part(None), f"{document.place}: holds no trace; expected at least one recorded run."
 
 
 def _built(origin: Origin, document: Document, part: Part, build: Callable[[Part], Trace]) -> Record:

@@ -8,12 +8,19 @@ from pathlib import Path
 
 from toolgrade.core.result import Origin
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
-from toolgrade.formats import native, openai_chat, tau2, tau_bench
+from toolgrade.formats import bfcl, native, openai_chat, tau2, tau_bench
 from toolgrade.formats.format import Format
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source, digest
 
-FORMATS: tuple[Format, ...] = (native.FORMAT, tau2.FORMAT, tau_bench.FORMAT, openai_chat.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    native.FORMAT,
+    tau2.FORMAT,
+    tau_bench.FORMAT,
+    bfcl.FORMAT,
+    bfcl.QUESTIONS,
+    openai_chat.FORMAT,
+)
 """The formats in the order in which they are tried: the most particular first."""
 
 
@@ -58,9 +65,19 @@ def read_traces(path: Path, format: str | None = None) -> Iterator[Record]:
         ConfigError: the format is unknown.
         UnreadableError: the path does not exist, or is a directory without any file.
     """
+    for source, found in find_sources(path, format):
+        yield from _read_file(source, found)
+
+
+def find_sources(path: Path, format: str | None = None) -> Iterator[tuple[Source, Format | str]]:
+    """Yield the files that `read_traces` reads, each with its format, or the message that says why it has none."""
     given = None if format is None else get_format(format)
     for file in _files(path):
-        yield from _read_file(Source(file), given)
+        source = Source(file)
+        try:
+            yield source, given or _detect(source) or _no_trace(source)
+        except UnreadableError as error:
+            yield source, str(error)
 
 
 def _files(path: Path) -> list[Path]:
@@ -81,17 +98,16 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _read_file(source: Source, given: Format | None) -> Iterator[Record]:
-    try:
-        found = given or _detect(source)
-        if found is None:
-            yield _failure(source, _no_trace(source))
-            return
-        yield from found.read(source)
-    except UnreadableError as error:
-        yield _failure(source, str(error))
-    except OSError as error:
-        yield _failure(source, f"{source.name}: cannot be read: {error.strerror or error}.")
+def _read_file(source: Source, found: Format | str) -> Iterator[Record]:
+    if isinstance(found, str):
+        yield _failure(source, found)
+    elif found.read is None:
+        yield _failure(source, f"{source.name}: holds cases ({found.name}), expected traces. Convert it to cases.")
+    else:
+        try:
+            yield from found.read(source)
+        except OSError as error:
+            yield _failure(source, f"{source.name}: cannot be read: {error.strerror or error}.")
 
 
 def _detect(source: Source) -> Format | None:

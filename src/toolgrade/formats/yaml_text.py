@@ -155,9 +155,15 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _means_more(text: str) -> bool:
+    """Whether YAML 1.1, which most other readers follow, sees a boolean, a date or a number in plain text."""
+    rules = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], [])
+    return any(pattern.match(text) for _, pattern in rules)
+
+
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Quote text with line ends that YAML folds (NEL, LS, PS) or drops (CR, BOM), so that they come back."""
-    style = '"' if _FOLDED.search(text) else None
+    """Quote text that any YAML reader would take for something else, or whose line ends it would fold or drop."""
+    style = '"' if _FOLDED.search(text) or _means_more(text) else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
