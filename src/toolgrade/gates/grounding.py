@@ -8,11 +8,10 @@ from typing import Any
 
 import orjson
 
-from toolgrade.core.finding import brief
 from toolgrade.core.view import CallView, TraceView
 
 _NEVER = 1 << 60
-_LONGEST_RESULT = 600
+_LONGEST = 2000
 
 
 class Sources:
@@ -66,7 +65,10 @@ def leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def question_fields(made: CallView, view: TraceView, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return what the `argument_grounding` judge may see of one call: nothing said or returned after it."""
+    """Return what the `argument_grounding` judge may see of one call: nothing said or returned after it.
+
+    Nor what the case expects: the question is whether a value says what the user meant.
+    """
     tool = view.tools.get(made.call.name)
     return {
         "request": [
@@ -74,18 +76,38 @@ def question_fields(made: CallView, view: TraceView, fields: dict[str, dict[str,
             for message in view.trace.messages[: made.message]
             if message.role in ("user", "assistant") and message.content
         ],
-        "results": [
-            {"tool": one.call.name, "content": brief(one.result.content, _LONGEST_RESULT)}
-            for one in view.calls
-            if one.result is not None and one.result_message is not None and one.result_message < made.message
-        ],
+        "context": [*_instructions(view, made), *_results(view, made)],
         "tool": {
             "name": made.call.name,
             "description": tool.description if tool else "",
             "parameters": tool.parameters if tool else {},
         },
-        "fields": fields,
+        "fields": [{"path": at, "value": entry["value"]} for at, entry in fields.items()],
     }
+
+
+def _instructions(view: TraceView, made: CallView) -> list[dict[str, Any]]:
+    return [
+        {"role": message.role, "content": _shortened(message.content)}
+        for message in view.trace.messages[: made.message]
+        if message.role == "system" and message.content
+    ]
+
+
+def _results(view: TraceView, made: CallView) -> list[dict[str, Any]]:
+    return [
+        {"tool": one.call.name, "content": _shortened(_text(one.result.content))}
+        for one in view.calls
+        if one.result is not None and one.result_message is not None and one.result_message < made.message
+    ]
+
+
+def _shortened(text: str) -> str:
+    """Return the text, with a mark instead of its middle where it is long: every question carries a copy."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST * 2 // 3], text[-_LONGEST // 3 :]
+    return f"{head} [truncated {len(text) - len(head) - len(tail)} chars] {tail}"
 
 
 def _text(content: Any) -> str:

@@ -50,13 +50,13 @@ class Asking:
             ConfigError: a question does not fit its prompt, a `replay` miss, or no price under a ceiling.
         """
         answers = Answers()
-        queue: asyncio.Queue[tuple[str, Ask] | None] = asyncio.Queue(self._concurrency)
+        queue: asyncio.Queue[Ask | None] = asyncio.Queue(self._concurrency)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._concurrency):
                     group.create_task(self._work(queue, answers, progress))
-                for key, ask in self._misses(asks, answers, progress):
-                    await queue.put((key, ask))
+                for ask in self._misses(asks, answers, progress):
+                    await queue.put(ask)
                 for _ in range(self._concurrency):
                     await queue.put(None)
         except* ToolgradeError as errors:
@@ -67,39 +67,32 @@ class Asking:
                 task.uncancel()
         return answers
 
-    def _misses(
-        self, asks: Iterable[Ask], answers: Answers, progress: Callable[[int], None]
-    ) -> Iterator[tuple[str, Ask]]:
+    def _misses(self, asks: Iterable[Ask], answers: Answers, progress: Callable[[int], None]) -> Iterator[Ask]:
         seen: set[str] = set()
         source = iter(asks)
         while chunk := list(islice(source, LOOKUP)):
-            fresh = {key: ask for ask in chunk if (key := ask.key) not in seen}
+            fresh = {ask.key: ask for ask in chunk if ask.key not in seen}
             seen.update(fresh)
             answers.verdicts.update(self._cache.get_many(fresh))
             progress(len(answers.verdicts))
-            for key, ask in fresh.items():
-                if key not in answers.verdicts:
-                    yield key, ask
+            yield from (ask for key, ask in fresh.items() if key not in answers.verdicts)
 
-    async def _work(
-        self, queue: asyncio.Queue[tuple[str, Ask] | None], answers: Answers, progress: Callable[[int], None]
-    ) -> None:
-        while (item := await queue.get()) is not None:
-            key, ask = item
+    async def _work(self, queue: asyncio.Queue[Ask | None], answers: Answers, progress: Callable[[int], None]) -> None:
+        while (ask := await queue.get()) is not None:
             if answers.stopped is not None:
                 continue
             try:
-                answers.verdicts[key] = await self._one(key, ask, answers)
+                answers.verdicts[ask.key] = await self._one(ask, answers)
             except CeilingReached as error:
                 answers.stopped = str(error)
             progress(len(answers.verdicts))
 
-    async def _one(self, key: str, ask: Ask, answers: Answers) -> Verdict:
+    async def _one(self, ask: Ask, answers: Answers) -> Verdict:
         model = ask.judge.settings.model
         if model not in answers.unavailable:
             try:
                 return await self._cache.ask(
-                    key, str(ask), lambda: ask.judge.ask(self._model, ask.question, ask.replicate)
+                    ask.key, str(ask), lambda: ask.judge.ask(self._model, ask.question, ask.replicate)
                 )
             except JudgeUnavailable as error:
                 answers.unavailable.setdefault(model, str(error))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from toolgrade.core.finding import Check
 from toolgrade.judges.present import plain
 
-Show = Callable[[Any], str]
+Show = Callable[[Any, int], str]
+"""Gives a field's text; it may use the number of characters that fit, and is cut there anyway."""
 
 
 class Dimension(NamedTuple):
@@ -23,6 +24,7 @@ class Dimension(NamedTuple):
     check: Check
     show: Mapping[str, Show] = MappingProxyType({})
 
-    def texts(self, fields: Mapping[str, Any]) -> dict[str, str]:
-        """Return each field of a question as the text that goes into its fence."""
-        return {name: self.show.get(name, plain)(value) for name, value in fields.items()}
+    def text(self, name: str, value: Any, limit: int) -> str:
+        """Return a field of a question as the text that goes into its fence."""
+        show = self.show.get(name)
+        return plain(value) if show is None else show(value, limit)

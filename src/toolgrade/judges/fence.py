@@ -67,12 +67,12 @@ def clean(text: str) -> tuple[str, Counter[str]]:
 def cut(text: str, limit: int) -> str:
     """Return the text, or its first and last parts around a `[truncated N chars]` mark where it is longer.
 
-    The result has at most `limit` characters; two thirds of what is kept come from the start.
+    The result has at most `limit` characters; two thirds of what is kept come from the start. The mark
+    stands within a line: what follows it never looks like a line of its own.
     """
     if len(text) <= limit:
         return text
     keep = max(limit - 40, 0)
     head = keep * 2 // 3
     tail = keep - head
-    mark = f"\n[truncated {len(text) - keep} chars]\n"
-    return text[:head] + mark + (text[-tail:] if tail else "")
+    return f"{text[:head]} [truncated {len(text) - keep} chars] {text[len(text) - tail :]}"

@@ -81,9 +81,9 @@ class Judge:
     def _system(self) -> ChatMessage:
         return ChatMessage(role="system", content=self.prompt.system_message())
 
-    def key(self, question: Question, replicate: int = 0) -> str:
-        """Return the cache key: this judge, the question's fields before fencing, the replicate."""
-        return content_hash({"judge": self.id, "question": question.id, "replicate": replicate})
+    def key(self, question_id: str, replicate: int = 0) -> str:
+        """Return the cache key: this judge, the question's fields before fencing (by its id), the replicate."""
+        return content_hash({"judge": self.id, "question": question_id, "replicate": replicate})
 
     def prepare(self, question: Question, tag: str | None = None) -> Prepared:
         """Return the question's fields, cleaned, cut and fenced with a fresh tag, in the prompt.
@@ -98,10 +98,10 @@ class Judge:
                 f"the question has {', '.join(question.fields) or 'none'}"
             )
         tag = tag or new_tag()
-        texts = self.dimension.texts(question.fields)
-        parts: dict[str, Fenced] = {
-            item.name: fence(item.name, texts[item.name], tag, item.max_chars) for item in inputs
-        }
+        parts: dict[str, Fenced] = {}
+        for item in inputs:
+            text = self.dimension.text(item.name, question.fields[item.name], item.max_chars)
+            parts[item.name] = fence(item.name, text, tag, item.max_chars)
         user = self.prompt.user_message({name: part.text for name, part in parts.items()}, tag)
         return Prepared(
             messages=(self._system, ChatMessage(role="user", content=user)),

@@ -17,16 +17,12 @@ from toolgrade.judges.judge import Judge
 
 
 class Ask(NamedTuple):
-    """One question for one judge, for the `replicate`th time (from 0)."""
+    """One question for one judge, for the `replicate`th time (from 0); `key` is its place in the cache."""
 
     judge: Judge
     question: Question
-    replicate: int = 0
-
-    @property
-    def key(self) -> str:
-        """The cache key."""
-        return self.judge.key(self.question, self.replicate)
+    replicate: int
+    key: str
 
     def __str__(self) -> str:
         """How messages name it."""
@@ -63,7 +59,12 @@ class Panel:
 
     def asks(self, question: Question) -> list[Ask]:
         """Return what has to be asked for one question."""
-        return [Ask(judge, question, number) for judge in self.judges for number in range(self.replicates)]
+        known_as = question.id
+        return [
+            Ask(judge, question, number, judge.key(known_as, number))
+            for judge in self.judges
+            for number in range(self.replicates)
+        ]
 
     def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
         """Return the panel's verdict: the members' where they agree, else `unknown`, reason `split`.

@@ -11,6 +11,11 @@ import json
 import re
 from typing import Any
 
+from toolgrade.judges.fence import cut
+
+LEAST_SHARE = 200
+"""Characters that an entry keeps, however many there are."""
+
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$\-]*")
 
 
@@ -19,6 +24,25 @@ def plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "\n".join(_lines(value))
+
+
+def fair(values: Any, limit: int) -> str:
+    """Return a list like `plain`, but where it is longer than `limit` characters cut each entry to a fair share.
+
+    Short entries stay whole, long ones share what is left: one huge result does not hide the others.
+    """
+    if not isinstance(values, list | tuple):
+        return plain(values)
+    entries = [plain([value]) for value in values]
+    if sum(len(entry) + 1 for entry in entries) <= limit:
+        return "\n".join(entries)
+    share, left = limit, limit - len(entries)
+    for done, size in enumerate(sorted(len(entry) for entry in entries)):
+        share = max(left // (len(entries) - done), LEAST_SHARE)
+        if size > share:
+            break
+        left -= size
+    return "\n".join(cut(entry, share) for entry in entries)
 
 
 def _lines(value: Any) -> list[str]:
