@@ -1,0 +1,176 @@
+"""Claims that code can check: numbers, days, times and identifiers, found in one sentence."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Literal, NamedTuple
+
+from toolgrade.gates.utilization.dates import Day, moments
+from toolgrade.gates.utilization.words import NUMBER_WORDS
+
+Kind = Literal["number", "day", "time", "identifier", "status"]
+Unit = Literal["money", "percent", ""]
+
+_SKIP = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_IDENTIFIER = re.compile(
+    r"(?<![\w.$€£-])(?:"
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|#\s?[A-Za-z]*\d[\w-]*"
+    r"|(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*"
+    r")(?![\w])"
+)
+_QUANTITY = re.compile(
+    r"\d+(?:[.,]\d+)*-?(?:[A-Za-z]{1,4}|[A-Za-z]+(?:-[A-Za-z]+)*)"
+    r"|\d+(?:-\d+)*-[a-z]+(?:-[a-z]+)*|\d+-(?:for|of)-\d+"
+)
+_UNITS = (
+    "km|kg|g|mg|lbs?|oz|m|cm|mm|mi|ft|in|h|hrs?|mins?|s|secs?|ms|[kmgt]b|[cfk]|mph|kph|kmh|hpa|px|x|bn|kwh?|w|v"
+    "|usd|eur|gbp|pp"
+)
+_ATTACHED = re.compile(rf"(?!(?:{_UNITS})\b)[A-Za-z]", re.IGNORECASE)
+_CURRENCY = r"(?:(?:US|CA|AU|NZ|HK)?\$|[€£¥₹₩₺]|\b(?:USD|EUR|GBP|CAD|AUD|CHF|JPY|INR|CNY)\b)"
+_SPACE = "\u00a0\u202f’'"
+_DIGITS = (
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
+    r"|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)"
+    rf"|\d{{1,3}}(?:[{_SPACE}]\d{{3}})+(?!\d)"
+    r"|\d+,\d{2}(?=\s?€)"
+    r"|\d+(?:\.\d+)?|\.\d+"
+)
+_NUMBER = re.compile(
+    rf"(?P<pre>{_CURRENCY})?\s?(?<![\w.,/])(?P<sign>(?<![\w)\d])[-−+](?={_CURRENCY}?[\d.]))?(?P<pre2>{_CURRENCY})?"
+    rf"(?P<num>{_DIGITS})"
+    r"(?:\s?(?P<scale>k|m|bn|million|billion|thousand|hundred)\b)?"
+    rf"(?:\s?(?P<post>%|percent\b|per\s+cent\b|{_CURRENCY}"
+    r"|(?:US\s+)?dollars?\b|euros?\b|pounds?\s+sterling\b|cents?\b))?",
+)
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SPELT = re.compile(
+    rf"(?<![\w-])(?:(?P<tens>{_TENS})[-\s](?P<ones>one|two|three|four|five|six|seven|eight|nine)"
+    rf"|(?P<word>{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})"
+    r"|(?P<pair>a\s+pair\s+of|a\s+couple\s+of)|(?P<article>an?))"
+    r"(?:\s(?P<post>percent|dollars?|cents?)\b)?(?!\w)",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"(?:\b(?:this|that|which|the|each|no|every|any|another|last|next|first|new|only)\s+)$", re.IGNORECASE
+)
+_SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+
+
+class Claim(NamedTuple):
+    """Something checkable at `start:end` of a sentence.
+
+    `value` is a number, a `Day`, minutes after midnight, or an identifier (folded, without `#`). `step` is
+    the unit of the last digit that was written: a payload value within half of it rounds to the claim.
+    `weak` marks an article read as one (`a steal`): a claim only where a field is linked to it.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    value: float | Day | str
+    unit: Unit = ""
+    step: float = 1.0
+    weak: bool = False
+    other: Day | None = None
+
+    @property
+    def number(self) -> float:
+        """The value of a claim that is a number or a time."""
+        assert isinstance(self.value, int | float)  # noqa: S101
+        return float(self.value)
+
+
+def claims(text: str, clock: date | None = None) -> list[Claim]:
+    """Return the claims in one sentence, in order; digits inside identifiers and addresses are no numbers."""
+    taken = [(m.start(), m.end()) for m in _SKIP.finditer(text)]
+    out: list[Claim] = [
+        Claim("identifier", m.group(), m.start(), m.end(), m.group().casefold())
+        for m in _SKIP.finditer(text)
+        if "@" in m.group() and "//" not in m.group()
+    ]
+    for moment in moments(text, clock):
+        if _free(taken, moment.start, moment.end):
+            taken.append((moment.start, moment.end))
+            written = text[moment.start : moment.end]
+            if moment.day is not None:
+                out.append(Claim("day", written, moment.start, moment.end, moment.day, other=moment.other))
+            elif moment.minutes is not None:
+                out.append(Claim("time", written, moment.start, moment.end, moment.minutes))
+    for found in _IDENTIFIER.finditer(text):
+        if _free(taken, found.start(), found.end()) and not _QUANTITY.fullmatch(found.group()):
+            taken.append((found.start(), found.end()))
+            value = found.group().lstrip("# ").casefold()
+            out.append(Claim("identifier", found.group(), found.start(), found.end(), value))
+    out += _numbers(text, taken)
+    out += _spelt(text, taken)
+    return sorted(out, key=lambda claim: claim.start)
+
+
+def _free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    return not any(start < stop and begin < end for begin, stop in taken)
+
+
+def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
+    out = []
+    for found in _NUMBER.finditer(text):
+        start, end = found.start("num"), found.end("num")
+        if not _free(taken, start, end) or _ATTACHED.match(text, end):
+            continue
+        start = min(found.start(g) for g in ("pre", "sign", "pre2", "num") if found[g])
+        claim = _number(found, text[start : found.end()].strip(), start)
+        taken.append((start, found.end()))
+        out.append(claim)
+    return out
+
+
+def _number(found: re.Match[str], written: str, start: int) -> Claim:
+    digits, decimals = plain(found["num"])
+    scale = _SCALE.get((found["scale"] or "").lower(), 1.0)
+    post = (found["post"] or "").lower()
+    unit: Unit = ""
+    if post == "%" or post.startswith("per"):
+        unit = "percent"
+    elif found["pre"] or found["pre2"] or post:
+        unit = "money"
+    step = 10.0**-decimals * scale
+    if post.startswith("cent"):
+        scale, step = scale / 100, step / 100
+    value = digits * scale * (-1 if found["sign"] and found["sign"][0] in "-−" else 1)
+    return Claim("number", written, start, start + len(written), value, unit, step)
+
+
+def plain(written: str) -> tuple[float, int]:
+    """Return the value and the number of decimals of a number with separators of any usual kind."""
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{2}", written):
+        written = written.replace(".", "").replace(",", ".")
+    written = re.sub(rf"[,{_SPACE}]", "", written)
+    return float(written), len(written.partition(".")[2])
+
+
+def _spelt(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
+    out = []
+    for found in _SPELT.finditer(text):
+        start, end = found.span()
+        if not _free(taken, start, end):
+            continue
+        if found["article"] and re.match(r"\s+(?:\w+\s*-\s*)?(?:\d|" + "|".join(NUMBER_WORDS) + r"\b)", text[end:]):
+            continue
+        one = (found["word"] or "").lower() == "one"
+        if one and (_PRONOUN.search(text, 0, start) or re.match(r"\s+of\b|\s*[.,;!?]|\s*$", text[end:])):
+            continue
+        if found["tens"]:
+            value = NUMBER_WORDS[found["tens"].lower()] + NUMBER_WORDS[found["ones"].lower()]
+        elif found["word"]:
+            value = NUMBER_WORDS[found["word"].lower()]
+        else:
+            value = 2 if found["pair"] else 1
+        post = (found["post"] or "").lower()
+        unit: Unit = "percent" if post.startswith("per") else "money" if post else ""
+        amount = value / 100 if post.startswith("cent") else float(value)
+        weak = found["article"] is not None or found["pair"] is not None
+        out.append(Claim("number", found.group(), start, end, amount, unit, 1.0, weak))
+    return out

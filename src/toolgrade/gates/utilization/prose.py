@@ -1,0 +1,73 @@
+"""What a sentence says beyond its claims: whether it asserts anything, and which words nothing accounts for."""
+
+from __future__ import annotations
+
+import re
+
+from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.lexicon import FUNCTION, LEAST, MOST, NEUTRAL, TOTALS
+from toolgrade.gates.utilization.link import Sentence
+from toolgrade.gates.utilization.settle import Settled
+from toolgrade.gates.utilization.words import NUMBER_WORDS, WORD, fold, stem
+
+_POLITE = re.compile(
+    r"[\s*_]*(?:"
+    r"(?:thanks?(?:\s+you)?|you'?re\s+(?:very\s+)?welcome|you\s+are\s+(?:very\s+)?welcome|hi|hello|hey|goodbye|bye)\b[^.!?]{0,60}"
+    r"|(?:sure|certainly|of\s+course|great|okay|ok|absolutely|perfect|got\s+it|understood|no\s+(?:problem|worries)|alright"
+    r"|sorry|my\s+apologies|i\s+apologi[sz]e|i'?m\s+sorry)(?:\s+for\s+(?:the|any)\s+\w+)?"
+    r"|(?:have|enjoy)\s+(?:a|your)\b[^.!?]{0,60}"
+    r"|(?:please|kindly|feel\s+free|don'?t\s+hesitate|let\s+me\s+know)\b.*"
+    r"|if\s+(?:you|there)\b[^.!?]*\b(?:let\s+me\s+know|feel\s+free|ask|help|assist|contact|reach\s+out|hesitate)\b.*"
+    r"|(?:let\s+me|let'?s|i'?ll|i\s+will|i\s+can|i'?m\s+going\s+to|i\s+am\s+going\s+to|i'?m\s+here|i'?d\s+be)\b[^.!?]*"
+    r"|to\s+(?:proceed|continue|assist|help)\b[^.!?]*\b(?:need|require|provide|confirm|know)\b.*"
+    r"|(?:here|below)\s+(?:is|are)\b[^.!?]*:"
+    r"|[^.!?]*\?"
+    r")[\s.!*_:]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_HEADING = re.compile(r"[\s*_#]*[^.!?:]{1,60}:[\s*_]*")
+
+
+def asserts(text: str) -> bool:
+    """Say whether a sentence states something: it is no courtesy, question, request, plan or heading."""
+    if not any(c.isalpha() for c in text):
+        return False
+    return not (_POLITE.fullmatch(text) or _HEADING.fullmatch(text))
+
+
+def unaccounted(index: Index, sentence: Sentence, settled: list[Settled]) -> list[str]:
+    """Return the content words of a sentence that no grounded claim explains.
+
+    A grounded claim explains its own words, the parts of its field's name, the labels of the records that
+    hold it, and (for a sum, a least or greatest value) the words that announce such a value.
+    """
+    spans = [(item.claim.start, item.claim.end) for item in settled]
+    explained: set[str] = set()
+    tokens: set[str] = set()
+    for item in settled:
+        for leaf in item.leaves:
+            field = index.fields[index.leaves[leaf].field]
+            tokens.update((*field.tokens, *field.around))
+            explained |= _labels(index, index.leaves[leaf].record)
+        if item.how.startswith("derived"):
+            explained |= {stem(word) for word in (*TOTALS, *LEAST, *MOST)}
+    out = []
+    for word in sentence.words:
+        if word.norm in FUNCTION or word.norm in NEUTRAL or word.norm in NUMBER_WORDS:
+            continue
+        if any(start <= word.start < end for start, end in spans) or stem(word.norm) in explained:
+            continue
+        if not any(index.weight(word.norm, token) for token in tokens):
+            out.append(word.text)
+    return out
+
+
+def _labels(index: Index, record: int) -> set[str]:
+    out: set[str] = set()
+    for number in index.chain(record):
+        held = index.records[number]
+        for name in index.names_of(number):
+            out |= {stem(part) for part in name}
+        for part in held.shape:
+            out |= {stem(fold(word)) for word in WORD.findall(part.replace("_", " "))}
+    return out

@@ -1,0 +1,120 @@
+"""Statements of how a thing stands: `has been refunded`, `is available`, against booleans and statuses."""
+
+from __future__ import annotations
+
+from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.leaves import Field, Index
+from toolgrade.gates.utilization.lexicon import AUXILIARIES, DENIES, FUNCTION, STATUSES, SUPPOSES
+from toolgrade.gates.utilization.link import Sentence, candidates, is_name
+from toolgrade.gates.utilization.settle import Around, Settled, ordered
+from toolgrade.gates.utilization.words import Word, stem
+
+_HEDGES = SUPPOSES | {
+    "to",
+    "when",
+    "once",
+    "until",
+    "after",
+    "before",
+    "be",
+    "eligible",
+    "unable",
+    "try",
+    "tried",
+    "trying",
+}
+
+
+def statuses(index: Index, sentence: Sentence, around: Around) -> list[Settled]:
+    """Return the statements about booleans and statuses in one sentence, compared with the payloads."""
+    if not index.booleans and not index.status_fields:
+        return []
+    if sentence.text.rstrip().endswith("?"):
+        return []
+    out = []
+    for at, word in enumerate(sentence.words):
+        if word.norm in FUNCTION or (is_name(sentence, word) and word.norm not in STATUSES):
+            continue
+        item = _status(index, sentence, at, word, around)
+        if item is not None:
+            out.append(item)
+    return out
+
+
+def _status(index: Index, sentence: Sentence, at: int, word: Word, around: Around) -> Settled | None:
+    flags = [f for f in index.booleans if _flag_word(index.fields[f]) in (word.norm, stem(word.norm))]
+    told = _same(word.norm, STATUSES) or word.norm in index.status_values
+    if not flags and not (told and index.status_fields):
+        return None
+    stated = _stated(sentence, at)
+    if stated is None:
+        return None
+    for fields in (flags, index.status_fields if told else []):
+        leaves = _linked(index, sentence, word, fields, around)
+        if leaves:
+            return _compare(index, sentence, word, stated, leaves)
+    return None
+
+
+def _flag_word(field: Field) -> str:
+    return field.tokens[-1] if field.tokens else ""
+
+
+def _same(word: str, known: frozenset[str]) -> bool:
+    return word in known or any(stem(word) == stem(other) for other in known if other[:2] == word[:2])
+
+
+def _stated(sentence: Sentence, at: int) -> bool | None:
+    """Return whether the word at `at` is stated (True) or denied (False); None where it is neither."""
+    lead = [word.norm for word in sentence.words[max(0, at - 6) : at]]
+    if set(lead) & _HEDGES:
+        return None
+    if not lead or lead[-1] not in AUXILIARIES:
+        gap = sentence.text[sentence.words[at - 1].end : sentence.words[at].start] if at else ""
+        if ":" not in gap:
+            return None
+    denied = bool(set(lead[-4:]) & DENIES) or any(word.endswith(("n't", "n’t")) for word in lead[-4:])
+    return not denied
+
+
+def _linked(index: Index, sentence: Sentence, word: Word, fields: list[int], around: Around) -> list[int]:
+    """Return the values of the named record, else the only value there is; from the latest payload alone."""
+    if not fields:
+        return []
+    last = len(index.documents) - 1
+    point = Claim("number", word.text, word.start, word.end, 0.0)
+    for named in (ordered(sentence, point), around.lines, around.before):
+        named = [m for m in named if not (m.start <= word.start < m.end)]
+        found = candidates(index, dict.fromkeys(fields, 0.0), named) if named else []
+        if found:
+            best = max(entity for entity, _, _ in found)
+            return [leaf for entity, _, leaf in found if entity >= best - 1e-6 and index.leaves[leaf].document == last]
+    root = index.documents[last].root
+    leaves = [leaf for field in fields for leaf in index.within(field, root)]
+    return leaves if len(leaves) == 1 else []
+
+
+def _compare(index: Index, sentence: Sentence, word: Word, stated: bool, leaves: list[int]) -> Settled | None:
+    claim = Claim("status", word.text, word.start, word.end, word.norm)
+    agree = [_agrees(index.leaves[leaf].value, word.norm, stated) for leaf in leaves]
+    shown = tuple(leaves[:12])
+    if all(a is True for a in agree):
+        return Settled(sentence, claim, "grounded", "linked", shown)
+    if all(a is False for a in agree):
+        return Settled(sentence, claim, "contradicted", "linked", shown)
+    return Settled(sentence, claim, "open", "several values are linked", shown)
+
+
+def _agrees(value: object, word: str, stated: bool) -> bool | None:
+    """Say whether a statement fits a value; None where the value is no known status."""
+    if isinstance(value, bool):
+        return value == stated
+    if not isinstance(value, str):
+        return None
+    parts = value.casefold().replace("_", " ").replace("-", " ").split()
+    same = len(parts) == 1 and stem(parts[0]) == stem(word)
+    if same:
+        return stated
+    if len(parts) != 1 or not _same(parts[0], STATUSES):
+        return None
+    return False if stated else None
