@@ -74,12 +74,10 @@ def toolgrade() -> None:
 def main() -> None:
     """Run the command line; errors of ours become one line on stderr and their exit code."""
     try:
-        toolgrade(standalone_mode=False)
+        sys.exit(toolgrade(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)

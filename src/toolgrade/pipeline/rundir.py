@@ -1,0 +1,167 @@
+"""The run directory: `run.json`, `results.jsonl`, `traces.jsonl`, `summary.json`.
+
+Results and traces grow by one line a record, in step, so that a run killed at any moment can go on: what
+both files hold completely is kept, a torn tail is cut off. The JSON files are replaced atomically.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import orjson
+from pydantic import ValidationError
+
+from toolgrade.core.result import TraceResult
+from toolgrade.core.trace import Trace
+from toolgrade.errors import ConfigError, UnreadableError
+from toolgrade.formats.native import write_trace
+from toolgrade.formats.registry import read_traces
+from toolgrade.pipeline.summary import Summary
+from toolgrade.pipeline.thresholds import ThresholdResult
+
+RUN, RESULTS, TRACES, SUMMARY = "run.json", "results.jsonl", "traces.jsonl", "summary.json"
+BUFFER = 1 << 18
+
+
+class RunWriter:
+    """Appends graded traces to a run directory, going on where an interrupted run of the same inputs stopped.
+
+    `done` is how many records are already there.
+    """
+
+    def __init__(self, folder: Path, identity: str, about: dict[str, Any]) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnreadableError(f"{folder}: cannot make the run directory: {error.strerror}") from error
+        self._check_identity(identity)
+        write_json(folder / RUN, {"identity": identity, **about})
+        self.done = _trim(folder / RESULTS, folder / TRACES)
+
+    def _check_identity(self, identity: str) -> None:
+        path = self.folder / RUN
+        if path.exists():
+            if read_json(path).get("identity") != identity:
+                raise ConfigError(
+                    f"{self.folder}: holds a run of other inputs (traces, cases, tools or settings differ); "
+                    "choose another --out, or delete that directory"
+                )
+        elif any(self.folder.iterdir()):
+            raise ConfigError(f"{self.folder}: is not empty and holds no run; choose another --out")
+
+    def __enter__(self) -> Self:
+        self._results: BinaryIO = (self.folder / RESULTS).open("ab", buffering=BUFFER)
+        self._traces: BinaryIO = (self.folder / TRACES).open("ab", buffering=BUFFER)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._traces.close()
+        self._results.close()
+
+    def add(self, result: TraceResult, trace: Trace | None) -> None:
+        """Append one result and its trace (None where the record could not be read)."""
+        self._traces.write(write_trace(trace) if trace is not None else b"null\n")
+        self._results.write(result.__pydantic_serializer__.to_json(result, exclude_defaults=True) + b"\n")
+
+    def existing(self) -> Iterator[TraceResult]:
+        """Yield the results that are already there, in order."""
+        yield from read_results(self.folder, self.done)
+
+
+def _trim(results: Path, traces: Path) -> int:
+    """Cut both files to the records that both hold completely; return how many."""
+    kept = min(_complete_lines(results), _complete_lines(traces))
+    for path in (results, traces):
+        if path.exists():
+            with path.open("r+b") as file:
+                for _ in range(kept):
+                    file.readline()
+                file.truncate(file.tell())
+    return kept
+
+
+def _complete_lines(path: Path) -> int:
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return sum(line.endswith(b"\n") for line in file)
+
+
+def read_results(folder: Path, most: int | None = None) -> Iterator[TraceResult]:
+    """Yield the results of a run, in order.
+
+    Raises:
+        UnreadableError: the file is missing or a line is no result.
+    """
+    path = folder / RESULTS
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file):
+                if most is not None and number >= most:
+                    return
+                try:
+                    yield TraceResult.model_validate_json(line)
+                except ValueError as error:
+                    raise UnreadableError(f"{path}:{number + 1}: no result line: {error}") from error
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}; expected a run directory") from error
+
+
+def read_traces_of(folder: Path) -> Iterator[Trace | None]:
+    """Yield the traces of a run in the order of its results; None for a record that could not be read."""
+    for record in read_traces(folder / TRACES, "native"):
+        yield record.trace
+
+
+def read_run(folder: Path) -> tuple[Summary, tuple[ThresholdResult, ...]]:
+    """Return the summary and the threshold results of a finished run.
+
+    Raises:
+        UnreadableError: the directory holds no finished run, or one of another version.
+    """
+    path = folder / SUMMARY
+    whole = read_json(path)
+    try:
+        thresholds = tuple(ThresholdResult.model_validate(item) for item in whole.pop("thresholds", ()))
+        whole.pop("exit_code", None)
+        return Summary.model_validate(whole), thresholds
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise UnreadableError(f"{path}: {field}: {first['msg']}; grade again with this version") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file.
+
+    Raises:
+        UnreadableError: there is no such file, or it holds no JSON object.
+    """
+    try:
+        value = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise UnreadableError(f"{path}: no valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise UnreadableError(f"{path}: expected a JSON object, found {type(value).__name__}")
+    return value
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file in one step: a reader sees the old file or the new one, never half of either."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1, sort_keys=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,201 @@
+"""A run in the terminal: what cost most first, then each check, then what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from toolgrade.core.finding import ADVICE, brief
+from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
+from toolgrade.pipeline.thresholds import ThresholdResult
+from toolgrade.stats.rates import Rate
+
+STYLES = {"met": "green", "missed": "bold red", "undecided": "bold yellow"}
+
+
+def print_run(console: Console, summary: Summary, thresholds: Sequence[ThresholdResult], folder: str) -> None:
+    """Print the report of a run: the costliest findings, the checks, consistency, coverage, what is open."""
+    _head(console, summary)
+    _costliest(console, summary, folder)
+    _checks(console, summary, thresholds)
+    _whole(console, summary)
+    _coverage(console, summary)
+    _open(console, summary)
+    _thresholds(console, thresholds)
+    console.print(f"\nRun directory: [bold]{escape(folder)}[/]", highlight=False)
+
+
+def _head(console: Console, summary: Summary) -> None:
+    of_cases = f" of {len_word(summary.cases, 'case')}" if summary.cases else ", no cases: only intrinsic rules ran"
+    console.print(f"[bold]{len_word(summary.traces, 'trace')}[/]{of_cases}", highlight=False)
+    if summary.unreadable:
+        console.print(f"[bold red]{len_word(summary.unreadable, 'trace')} could not be read:[/]", highlight=False)
+        for message in summary.first_errors:
+            console.print(f"  {escape(message)}", highlight=False)
+        if summary.unreadable > len(summary.first_errors):
+            console.print(f"  … and {summary.unreadable - len(summary.first_errors)} more", highlight=False)
+    if summary.cases_without_traces:
+        names = ", ".join(summary.cases_without_traces[:5])
+        more = "" if len(summary.cases_without_traces) <= 5 else ", …"
+        count = len_word(len(summary.cases_without_traces), "case")
+        console.print(f"[yellow]{count} without any trace: {escape(names)}{more}[/]", highlight=False)
+
+
+def _costliest(console: Console, summary: Summary, folder: str) -> None:
+    costliest = summary.costliest()
+    if not costliest:
+        return
+    console.print("\n[bold]What cost most[/]")
+    for rank, finding in enumerate(costliest, 1):
+        advice = ADVICE[finding.name]
+        head = f"[bold red]{finding.name}[/] in {len_word(finding.traces, 'trace')} ({advice.check})"
+        console.print(f"{rank}. {head}: {escape(advice.meaning)}", highlight=False, soft_wrap=True)
+        console.print(f"   Edit: {escape(advice.edit)}", highlight=False, soft_wrap=True)
+        console.print(f"   Such as {escape(brief(finding.example_text, 200))}", highlight=False, soft_wrap=True)
+        command = f"toolgrade show {folder} {finding.example}"
+        console.print(f"   See it: [cyan]{escape(command)}[/]", highlight=False, soft_wrap=True)
+
+
+def _checks(console: Console, summary: Summary, thresholds: Sequence[ThresholdResult]) -> None:
+    asked = {result.name: result for result in thresholds}
+    table = Table(
+        title="Checks", title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for name in ("check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold"):
+        table.add_column(
+            name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != "undecided"
+        )
+    for check in summary.checks.values():
+        for basis, rate in check.rates.items():
+            threshold = asked.get(check.check) if basis == check.basis else None
+            table.add_row(
+                check.check if basis == check.basis else "",
+                basis,
+                f"{rate.passed} / {rate.decided} / {rate.applicable}",
+                "–" if rate.value is None else f"{rate.value:.2f}",
+                interval_text(rate),
+                undecided_text(check, basis),
+                Text(f"{threshold.threshold:g} {threshold.outcome}", STYLES[threshold.outcome]) if threshold else "",
+            )
+        if not check.rates:
+            count = sum(check.statuses.get("none", {}).values())
+            table.add_row(check.check, "", f"applies to none of {count}", "–", "", undecided_text(check, "none"), "")
+    console.print()
+    console.print(table)
+
+
+def interval_text(rate: Rate) -> str:
+    """Return the interval of a rate: by cases where trials of one case were seen together, else Wilson's."""
+    interval = rate.clustered or rate.interval
+    if interval is None:
+        return ""
+    return f"{interval.low:.2f}–{interval.high:.2f}" + (f" ({rate.clusters} cases)" if rate.clustered else "")
+
+
+def undecided_text(check: CheckSummary, basis: str) -> str:
+    """Return the statuses that are neither passed nor failed, with their counts.
+
+    Traces to which the check does not apply have no basis; they are told on the row of the check's main basis.
+    """
+    statuses = dict(check.statuses.get(basis, {}))
+    if basis == check.basis:
+        for status, count in check.statuses.get("none", {}).items():
+            statuses[status] = statuses.get(status, 0) + count
+    return ", ".join(f"{n} {status}" for status, n in statuses.items() if status not in ("passed", "failed"))
+
+
+def _whole(console: Console, summary: Summary) -> None:
+    rate = summary.aggregate_rate
+    other = ", ".join(f"{n} {status}" for status, n in summary.aggregate.items() if status not in ("passed", "failed"))
+    value = "undefined" if rate.value is None else f"{rate.value:.2f}"
+    console.print(
+        f"\n[bold]Whole traces[/] by each case's policy: {rate.passed} / {rate.decided} / {rate.applicable} = {value} "
+        f"{interval_text(rate)}" + (f"; {other}" if other else ""),
+        highlight=False,
+        soft_wrap=True,
+    )
+    if summary.aggregate_consistency:
+        console.print("  " + consistency_text(summary.aggregate_consistency), highlight=False, soft_wrap=True)
+    convergence = summary.convergence
+    if convergence.value is not None and convergence.completion is not None:
+        console.print(
+            f"  path convergence {convergence.value:.2f} (against the shortest run seen of {convergence.cases} cases) "
+            f"beside completion {convergence.completion:.2f}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    compounding = summary.compounding
+    if compounding.estimate is not None and compounding.observed is not None:
+        console.print(
+            f"  checks multiplied {compounding.estimate:.2f} beside {compounding.observed:.2f} observed",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if summary.calls is not None:
+        parts = [
+            f"{n} {e.value:.2f}"
+            for n, e in (
+                ("precision", summary.calls.precision),
+                ("recall", summary.calls.recall),
+                ("F1", summary.calls.f1),
+            )
+            if e.value is not None
+        ]
+        console.print(f"  calls: {', '.join(parts)}", highlight=False)
+    sizes = [f"{s.mean:.1f} {name}" for name, s in summary.sizes.items() if s.mean is not None]
+    console.print(f"  a trace has on average {', '.join(sizes)}", highlight=False, soft_wrap=True)
+
+
+def consistency_text(consistency: Sequence[Consistency]) -> str:
+    """Return `pass^1..k` and `pass@1..k` in one line."""
+    hat = [f"{c.pass_hat_k.value:.2f}" for c in consistency if c.pass_hat_k.value is not None]
+    at = [f"{c.pass_at_k.value:.2f}" for c in consistency if c.pass_at_k.value is not None]
+    return f"pass^1..{len(hat)} {' '.join(hat)}   pass@1..{len(at)} {' '.join(at)}"
+
+
+def _coverage(console: Console, summary: Summary) -> None:
+    if summary.coverage is None:
+        return
+    covered = summary.coverage
+    tags = ", ".join(f"{name} {count}" for name, count in covered.tags.items())
+    console.print(
+        f"\n[bold]Coverage[/] of {len_word(covered.cases, 'case')}: {escape(tags)}", highlight=False, soft_wrap=True
+    )
+    if covered.empty:
+        console.print(f"  [yellow]empty:[/] {escape(', '.join(covered.empty))}", highlight=False, soft_wrap=True)
+
+
+def _open(console: Console, summary: Summary) -> None:
+    questions = summary.questions
+    if not questions.units:
+        return
+    share = questions.settled_share or 0.0
+    by = ", ".join(f"{count} {dimension}" for dimension, count in questions.by_dimension.items())
+    console.print(
+        f"\n[bold]Gates settled[/] {questions.units - questions.open} of {questions.units} units ({share:.0%})"
+        + (f"; open for judges: {by}. Ask them with --judge MODEL." if questions.open else "."),
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _thresholds(console: Console, thresholds: Sequence[ThresholdResult]) -> None:
+    console.print()
+    if not thresholds:
+        console.print(
+            "[bold yellow]NO THRESHOLDS SET[/]: nothing can fail. Set them with --fail-under CHECK=RATE.",
+            highlight=False,
+        )
+        return
+    for result in thresholds:
+        mark = {"met": "met", "missed": "MISSED", "undecided": "UNDECIDED"}[result.outcome]
+        console.print(Text(f"{mark} {result.message}", STYLES[result.outcome]), soft_wrap=True)
+
+
+def len_word(count: int, word: str) -> str:
+    """Return the count with its noun: `1 trace`, `2 traces`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
