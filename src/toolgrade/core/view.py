@@ -38,7 +38,7 @@ class Said(NamedTuple):
 
 
 class TraceView:
-    """A trace read once: the calls, what each side said, and the tools on offer.
+    """A trace read once: the calls (also by tool, in `calls_of`), what each side said, and the tools on offer.
 
     `tools` are those given by the caller, else those that the trace recorded, else empty.
     """
@@ -47,6 +47,7 @@ class TraceView:
         self.trace = trace
         self._tools = tools
         self.calls: list[CallView] = []
+        self.calls_of: dict[str, list[CallView]] = {}
         self.steps = 0
         self.turns = 0
         self.unmatched_results: list[tuple[int, ToolResult]] = []
@@ -81,7 +82,9 @@ class TraceView:
         self.steps, self.turns = step, turn
         for index, (at_step, at_turn, number, call) in enumerate(raw):
             result, where = results.get(index, (None, None))
-            self.calls.append(CallView(index, at_step, at_turn, number, call, result, where))
+            made = CallView(index, at_step, at_turn, number, call, result, where)
+            self.calls.append(made)
+            self.calls_of.setdefault(call.name, []).append(made)
 
     def said(self, role: str) -> list[Said]:
         """Return the non-empty texts of one role, in order."""

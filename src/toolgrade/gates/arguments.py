@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from toolgrade.core.expected import ArgumentsExpected
@@ -12,13 +12,13 @@ from toolgrade.core.verdict import CheckResult, Question, Status
 from toolgrade.core.view import CallView, TraceView
 from toolgrade.gates.difference import Difference
 from toolgrade.gates.equality import equal
-from toolgrade.gates.grounding import Sources, leaves, question_fields
-from toolgrade.gates.pairing import Pair, is_open, paired
+from toolgrade.gates.grounding import Evidence, Sources, leaves
+from toolgrade.gates.pairing import Pair, is_right, paired
 from toolgrade.gates.placeholder import is_placeholder
 
 _OPEN = "a judge must say whether the open values say what the user meant"
-_Values = dict[str, dict[str, Any]]
-"""Open values of one call: JSON pointer -> `{"value": …}`, with `"expected"` where the case declares a meaning."""
+_Values = dict[str, Difference]
+"""Open values of one call, by JSON pointer."""
 
 
 def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceView) -> CheckResult:
@@ -50,30 +50,32 @@ class _Ledger:
     """What one grading has found so far."""
 
     def __init__(self, view: TraceView, broken: dict[int, list[SchemaError]]) -> None:
-        self.view, self.broken = view, broken
-        self.sources = Sources(view)
-        self.fields: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.broken = broken
+        self.sources, self.evidence = Sources(view), Evidence(view)
+        self.fields: dict[str, dict[str, int]] = {}
         self.findings: list[Finding] = []
         self.open: list[tuple[CallView, _Values]] = []
         self.further = 0
 
-    def intrinsic(self, made: CallView, right: frozenset[str], wrong: frozenset[str]) -> set[str]:
-        """Report schema errors and placeholders of a call; return the pointers at fault.
+    def count(self, tool: str, parameter: str, what: str) -> None:
+        counts = self.fields.setdefault(f"{tool}.{parameter}", {})
+        counts[what] = counts.get(what, 0) + 1
 
-        `right` and `wrong` are the parameters that an entry has already decided.
-        """
-        errors = self.broken.get(made.number, []) + _placeholders(made, self.sources, right)
-        faulty = set()
+    def intrinsic(self, made: CallView, pair: Pair | None) -> set[str]:
+        """Report schema errors and placeholders of a call that `pair` may have decided; return their pointers."""
+        errors = self.broken.get(made.number, []) + _placeholders(made, self.sources, pair)
+        if not errors:
+            return set()
+        faulty = dict.fromkeys(_parameter(error.pointer) for error in errors)
         for error in errors:
-            name = _parameter(error.pointer)
-            faulty.add(name)
-            self.fields[f"{made.call.name}.{name}"][error.name] += 1
+            self.count(made.call.name, _parameter(error.pointer), error.name)
             place = _place(made, error.pointer)
             self.findings.append(
                 Finding(name=error.name, place=place, expected=error.expected, actual=error.actual, note=error.note)
             )
+        wrong = {name for name, found in pair.fields.items() if not is_right(found)} if pair is not None else set()
         if not (wrong and "$" in faulty):  # unreadable arguments are wrong in every expected field already
-            self.further += len(faulty - wrong)
+            self.further += len(faulty.keys() - wrong)
         return {error.pointer for error in errors}
 
     def result(self, basis: Any, score: float, units: int, counts: tuple[int, int, int]) -> CheckResult:
@@ -85,11 +87,11 @@ class _Ledger:
             basis=basis,
             score=None if status == "unknown" else score,
             findings=tuple(sorted(self.findings, key=_order)),
-            questions=tuple(_question(made, self.view, values, units) for made, values in self.open),
+            questions=tuple(_question(made, self.evidence, values, units) for made, values in self.open),
             units=units,
             reason=_OPEN if status == "unknown" else None,
             detail={
-                "fields": {name: dict(counts) for name, counts in self.fields.items()},
+                "fields": self.fields,
                 "expected_fields": expected,
                 "matched_fields": matched,
                 "given_fields": given,
@@ -104,7 +106,7 @@ def _intrinsic(view: TraceView, broken: dict[int, list[SchemaError]]) -> CheckRe
     ledger = _Ledger(view, broken)
     given = sum(max(1, len(made.call.arguments or ())) for made in view.calls)
     for made in view.calls:
-        faulty = ledger.intrinsic(made, frozenset(), frozenset())
+        faulty = ledger.intrinsic(made, None)
         if made.call.name in view.tools and (values := _ungrounded(made, view, ledger.sources, faulty)):
             ledger.open.append((made, values))
     score = max(0.0, 1 - ledger.further / given)
@@ -115,48 +117,48 @@ def _against(
     expected: tuple[ArgumentsExpected, ...], view: TraceView, broken: dict[int, list[SchemaError]]
 ) -> CheckResult:
     ledger = _Ledger(view, broken)
-    decided: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+    decided: dict[int, Pair] = {}
     total = matched = given = 0
     for pair in paired(expected, view):
-        right = frozenset(name for name, found in pair.fields.items() if not found or is_open(found))
-        wrong = frozenset(pair.fields) - right
-        total, matched = total + len(pair.fields), matched + len(right)
+        total += len(pair.fields)
         for name, found in pair.fields.items():
-            state = "wrong" if name in wrong else "open" if found else "matched"
-            ledger.fields[f"{pair.entry.tool}.{name}"][state] += 1
+            right = not found or is_right(found)
+            matched += right
+            ledger.count(pair.entry.tool, name, "wrong" if not right else "open" if found else "matched")
         if pair.made is None:
             ledger.findings.append(_no_call(pair))
             continue
         given += len(pair.made.call.arguments or ())
-        decided[pair.made.number] = (right, wrong)
-        told = [error.pointer for error in broken.get(pair.made.number, [])]
-        ledger.findings += [
-            _wrong(pair.made, pair.fields[name]) for name in wrong if not _told(pair.fields[name], told)
-        ]
-        if values := _asked(pair, right):
-            ledger.open.append((pair.made, values))
+        decided[pair.made.number] = pair
+        _report(pair, pair.made, ledger)
     for made in view.calls:
-        ledger.intrinsic(made, *decided.get(made.number, (frozenset(), frozenset())))
+        ledger.intrinsic(made, decided.get(made.number))
     units = total + ledger.further
     return ledger.result("expected", matched / units if units else 1.0, units, (total, matched, given))
 
 
-def _asked(pair: Pair, right: frozenset[str]) -> _Values:
+def _report(pair: Pair, made: CallView, ledger: _Ledger) -> None:
+    """Put the wrong fields of a pair among the findings and its open ones among the questions."""
     values: _Values = {}
-    for name in pair.fields:
-        for one in pair.fields[name] if name in right else ():
-            values[one.pointer] = {"value": one.actual}
-            if one.expected is not None:
-                values[one.pointer]["expected"] = one.expected
-    return values
+    told = [error.pointer for error in ledger.broken.get(made.number, ())]
+    for found in pair.fields.values():
+        if not found:
+            continue
+        if not is_right(found):
+            if not _told(found, told):
+                ledger.findings.append(_wrong(made, found))
+            continue
+        values |= {one.pointer: one for one in found}
+    if values:
+        ledger.open.append((made, values))
 
 
-def _told(differences: list[Difference], pointers: list[str]) -> bool:
+def _told(differences: Sequence[Difference], pointers: list[str]) -> bool:
     """Return whether a schema error has already named this very place, or the whole call."""
     return all(one.open or any(at in ("", one.pointer) for at in pointers) for one in differences)
 
 
-def _wrong(made: CallView, differences: list[Difference]) -> Finding:
+def _wrong(made: CallView, differences: Sequence[Difference]) -> Finding:
     closed = [one for one in differences if not one.open]
     first = closed[0]
     more = f"and {len(closed) - 1} more in this parameter" if len(closed) > 1 else None
@@ -171,16 +173,22 @@ def _no_call(pair: Pair) -> Finding:
     return Finding(name="wrong_value", place=Place(tool=pair.entry.tool), expected=wanted, note=note)
 
 
-def _placeholders(made: CallView, sources: Sources, right: frozenset[str]) -> list[SchemaError]:
-    found = []
-    for path, value in leaves(made.call.arguments or {}):
-        if (
-            isinstance(value, str)
-            and is_placeholder(value)
-            and path[0] not in right
-            and not sources.holds(value, made.message)
-        ):
-            found.append(SchemaError("placeholder_value", pointer(path), "a real value", value))
+def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[SchemaError]:
+    """Return the placeholders that nobody said before and that no entry asks for."""
+    found: list[SchemaError] = []
+    for name, value in (made.call.arguments or {}).items():
+        if isinstance(value, str):
+            if not is_placeholder(value):
+                continue
+        elif not isinstance(value, (dict, list)):
+            continue
+        if pair is not None and name in pair.fields and is_right(pair.fields[name]):
+            continue
+        found += [
+            SchemaError("placeholder_value", pointer((name, *at)), "a real value", leaf)
+            for at, leaf in leaves(value)
+            if isinstance(leaf, str) and is_placeholder(leaf) and not sources.holds(leaf, made.message)
+        ]
     return found
 
 
@@ -196,27 +204,28 @@ def _ungrounded(made: CallView, view: TraceView, sources: Sources, faulty: set[s
         if name in defaults and made.call.arguments and equal(made.call.arguments[name], defaults[name]):
             continue
         if not sources.holds(value, made.message):
-            values[at] = {"value": value}
+            values[at] = Difference(at, None, value, open=True)
     return values
 
 
-def _question(made: CallView, view: TraceView, values: _Values, units: int) -> Question:
-    places = list(values)
-    first = values[places[0]]
-    one = len(places) == 1
-    finding = Finding(
-        name="ungrounded_value",
-        place=_place(made, places[0] if one else None),
-        expected=first.get("expected", "what the user meant") if one else "what the user meant",
-        actual=first["value"] if one else {at: entry["value"] for at, entry in values.items()},
-    )
-    fields = len({_parameter(at) for at in places})
+def _question(made: CallView, evidence: Evidence, values: _Values, units: int) -> Question:
+    """Return one question for all open values of a call.
+
+    What the case expects of a value is in the finding that a `fail` adds, never in what the judge sees.
+    """
+    shown = {at: one.actual for at, one in values.items()}
+    at, single = next(iter(values.items()))
+    place = _place(made, at if len(values) == 1 else None)
+    meant: Any = "what the user meant"
+    if len(values) == 1 and single.expected is not None:
+        meant = single.expected
+    actual = single.actual if len(values) == 1 else shown
     return Question(
         dimension="argument_grounding",
-        place=_place(made, places[0] if one else None),
-        fields=question_fields(made, view, values),
-        on_fail=(finding,),
-        weight=fields / units,
+        place=place,
+        fields=evidence.fields(made, shown),
+        on_fail=(Finding(name="ungrounded_value", place=place, expected=meant, actual=actual),),
+        weight=len({_parameter(one) for one in values}) / units,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolgrade.core.expected import ArgumentsExpected, Comparator
@@ -29,10 +29,12 @@ class Difference(NamedTuple):
     open: bool = False
 
 
-def compare_call(
-    entry: ArgumentsExpected, arguments: dict[str, Any], defaults: dict[str, Any]
-) -> dict[str, list[Difference]]:
-    """Return for every parameter that the entry speaks of its differences: none means that it matches.
+Fields = dict[str, Sequence[Difference]]
+"""Every parameter that an entry speaks of, with its differences: none means a match."""
+
+
+def compare_call(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: dict[str, Any]) -> Fields:
+    """Return the differences between an entry and a call, by parameter.
 
     `defaults` are the schema's defaults by parameter. A parameter that the entry forbids as an extra
     appears too, with a difference.
@@ -40,18 +42,19 @@ def compare_call(
     rules, valueless = _rules(entry, arguments) if entry.compare else ({}, [])
     if () in rules:
         return {"$": list(_walk(entry.values, arguments, (), (), rules))}
-    result: dict[str, list[Difference]] = {}
+    result: Fields = {}
     for parameter, wanted in entry.values.items():
         if _is_absent(entry, parameter, arguments):
             fine = _absence_is_fine(entry, parameter, defaults, rules.get((parameter,)))
-            result[parameter] = [] if fine else [Difference(pointer((parameter,)), wanted, None, "omitted")]
+            result[parameter] = () if fine else (Difference(pointer((parameter,)), wanted, None, "omitted"),)
         elif not rules and equal(wanted, arguments[parameter]):
-            result[parameter] = []
+            result[parameter] = ()
         else:
             at = (parameter,)
-            result[parameter] = list(_walk(wanted, arguments[parameter], at, at, rules))
+            result[parameter] = tuple(_walk(wanted, arguments[parameter], at, at, rules))
     for path, comparator in valueless:
-        result.setdefault(parameter_of(path), []).extend(_by_itself(path, comparator, arguments))
+        name = parameter_of(path)
+        result[name] = (*result.get(name, ()), *_by_itself(path, comparator, arguments))
     if entry.extras == "forbid":
         result |= {
             name: [Difference(pointer((name,)), None, value, "the case forbids further parameters")]

@@ -73,22 +73,18 @@ def tokens_of(trace: Trace) -> int | None:
     """Return the tokens of the run: its own total, else the sum over messages, None where neither is known."""
     if trace.usage is not None and trace.usage.total is not None:
         return trace.usage.total
-    known = [message.usage.total for message in trace.messages if message.usage is not None]
-    totals = [total for total in known if total is not None]
+    usages = [message.usage for message in trace.messages if message.usage is not None]
+    totals = [usage.total for usage in usages if usage.total is not None]
     return sum(totals) if totals else None
 
 
 def _waste(view: TraceView) -> list[_Waste]:
-    names = [made.call.name for made in view.calls]
-    if len(set(names)) == len(names):
+    groups = _repeats(view)
+    if not groups:
         return []
-    repeats = {made.number: group for group in _repeats(view) for made in group}
-    if not repeats:
-        return []
-    found = list(_alternations(view.calls, repeats))
+    found = list(_alternations(view.calls, {made.number: group for group in groups for made in group}))
     told = {made.number for one in found for made in one.calls}
-    groups = {group[0].number: group for group in repeats.values()}
-    for group in groups.values():
+    for group in groups:
         if any(made.number in told for made in group):
             continue
         if len(group) > 2:
@@ -98,30 +94,40 @@ def _waste(view: TraceView) -> list[_Waste]:
     return sorted(found, key=lambda one: one.calls[0].number)
 
 
-def _repeats(view: TraceView) -> Iterator[list[CallView]]:
-    """Yield the groups of two or more equal calls that ended with equal results."""
-    same: dict[Hashable, list[tuple[Hashable, CallView]]] = {}
-    for made in view.calls:
-        if made.result is None:
+def _repeats(view: TraceView) -> list[list[CallView]]:
+    """Return the groups of two or more equal calls that ended with equal results."""
+    groups = []
+    for calls in view.calls_of.values():
+        for group in _equal_calls(calls) if len(calls) > 1 else ():
+            last = _told(group[-1])
+            start = len(group) - 1
+            while start and _told(group[start - 1]) == last:
+                start -= 1
+            if start < len(group) - 1:
+                groups.append(group[start:])
+    return groups
+
+
+def _equal_calls(calls: list[CallView]) -> list[list[CallView]]:
+    same: dict[Hashable, list[CallView]] = {}
+    for made in calls:
+        if made.result is None:  # nobody knows what it brought
             continue
-        result = made.result
-        try:
-            asked = fingerprint(
-                [made.call.name, made.call.arguments, made.call.arguments_raw and made.call.parse_error]
-            )
-            told = fingerprint([result.content, result.status, result.error, result.is_error])
-        except RecursionError:  # nested without end: like nothing else
-            continue
-        same.setdefault(asked, []).append((told, made))
-    for group in same.values():
-        last = group[-1][0]
-        tail: list[CallView] = []
-        for told, made in reversed(group):
-            if told != last:
-                break
-            tail.append(made)
-        if len(tail) > 1:
-            yield tail[::-1]
+        arguments = made.call.arguments_raw if made.call.arguments is None else made.call.arguments
+        same.setdefault(_key(arguments), []).append(made)
+    return [group for group in same.values() if len(group) > 1]
+
+
+def _told(made: CallView) -> Hashable:
+    result = made.result
+    return result and (_key(result.content), result.status, result.error, result.is_error)
+
+
+def _key(value: Any) -> Hashable:
+    try:
+        return fingerprint(value)
+    except RecursionError:  # nested without end: like nothing else
+        return object()
 
 
 def _alternations(calls: list[CallView], repeats: dict[int, list[CallView]]) -> Iterator[_Waste]:

@@ -10,6 +10,8 @@ _Scalar = str | int | float | bool | None
 
 def equal(left: Any, right: Any) -> bool:
     """Return whether two JSON values are equal. Nesting of any depth is fine; NaN equals NaN."""
+    if isinstance(left, str) or isinstance(right, str):  # most values are texts, and need no more
+        return bool(left == right)
     pairs = [(left, right)]
     while pairs:
         one, two = pairs.pop()
@@ -17,8 +19,8 @@ def equal(left: Any, right: Any) -> bool:
             if not isinstance(two, dict) or one.keys() != two.keys():
                 return False
             pairs += [(value, two[key]) for key, value in one.items()]
-        elif isinstance(one, list | tuple):
-            if not isinstance(two, list | tuple) or len(one) != len(two):
+        elif isinstance(one, (list, tuple)):
+            if not isinstance(two, (list, tuple)) or len(one) != len(two):
                 return False
             pairs += zip(one, two, strict=True)
         elif not _same_scalar(one, two):
@@ -38,10 +40,12 @@ def fingerprint(value: Any) -> Hashable:
     Raises:
         RecursionError: the value is nested deeper than the interpreter follows.
     """
+    if isinstance(value, str):
+        return value
     if isinstance(value, dict):
-        return "{", frozenset((key, fingerprint(item)) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return "[", tuple(fingerprint(item) for item in value)
+        return "{", frozenset([(key, fingerprint(item)) for key, item in value.items()])
+    if isinstance(value, (list, tuple)):
+        return "[", tuple([fingerprint(item) for item in value])
     if isinstance(value, bool):
         return "bool", value
     if isinstance(value, float) and value != value:

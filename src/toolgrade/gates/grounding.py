@@ -58,48 +58,56 @@ def leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
         at, value = todo.pop()
         if isinstance(value, dict):
             todo += [((*at, key), item) for key, item in reversed(value.items())]
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, (list, tuple)):
             todo += [((*at, index), item) for index, item in reversed(list(enumerate(value)))]
         elif value is not None and value != "":
             yield at, value
 
 
-def question_fields(made: CallView, view: TraceView, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return what the `argument_grounding` judge may see of one call: nothing said or returned after it.
+class Evidence:
+    """What the `argument_grounding` judge may see of a call: nothing said or returned after it.
 
     Nor what the case expects: the question is whether a value says what the user meant.
     """
-    tool = view.tools.get(made.call.name)
-    return {
-        "request": [
-            {"role": message.role, "content": message.content}
-            for message in view.trace.messages[: made.message]
-            if message.role in ("user", "assistant") and message.content
-        ],
-        "context": [*_instructions(view, made), *_results(view, made)],
-        "tool": {
-            "name": made.call.name,
-            "description": tool.description if tool else "",
-            "parameters": tool.parameters if tool else {},
-        },
-        "fields": [{"path": at, "value": entry["value"]} for at, entry in fields.items()],
-    }
 
+    def __init__(self, view: TraceView) -> None:
+        self._view = view
 
-def _instructions(view: TraceView, made: CallView) -> list[dict[str, Any]]:
-    return [
-        {"role": message.role, "content": _shortened(message.content)}
-        for message in view.trace.messages[: made.message]
-        if message.role == "system" and message.content
-    ]
+    @cached_property
+    def _request(self) -> list[tuple[int, dict[str, Any]]]:
+        return self._messages("user", "assistant")
 
+    @cached_property
+    def _context(self) -> list[tuple[int, dict[str, Any]]]:
+        instructions = [
+            (number, {**said, "content": _shortened(said["content"])}) for number, said in self._messages("system")
+        ]
+        return instructions + [
+            (made.result_message, {"tool": made.call.name, "content": _shortened(_text(made.result.content))})
+            for made in self._view.calls
+            if made.result is not None and made.result_message is not None
+        ]
 
-def _results(view: TraceView, made: CallView) -> list[dict[str, Any]]:
-    return [
-        {"tool": one.call.name, "content": _shortened(_text(one.result.content))}
-        for one in view.calls
-        if one.result is not None and one.result_message is not None and one.result_message < made.message
-    ]
+    def _messages(self, *roles: str) -> list[tuple[int, dict[str, Any]]]:
+        return [
+            (number, {"role": message.role, "content": message.content})
+            for number, message in enumerate(self._view.trace.messages)
+            if message.role in roles and message.content
+        ]
+
+    def fields(self, made: CallView, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of the question about one call; `values` maps JSON pointers to the open values."""
+        tool = self._view.tools.get(made.call.name)
+        return {
+            "request": [said for number, said in self._request if number < made.message],
+            "context": [told for number, told in self._context if number < made.message],
+            "tool": {
+                "name": made.call.name,
+                "description": tool.description if tool else "",
+                "parameters": tool.parameters if tool else {},
+            },
+            "fields": [{"path": at, "value": value} for at, value in values.items()],
+        }
 
 
 def _shortened(text: str) -> str:
@@ -119,7 +127,7 @@ def _text(content: Any) -> str:
 
 
 def _folded(text: str) -> str:
-    return text.casefold().replace("_", " ")
+    return text.lower().replace("_", " ")
 
 
 def _forms(value: Any) -> tuple[str, ...]:

@@ -18,9 +18,7 @@ def check_ordering(expected: tuple[OrderingExpected, ...] | None, view: TraceVie
     """
     if expected is None:
         return CheckResult(check="ordering", status="not_applicable", reason="the case expects no order")
-    calls: dict[str, list[CallView]] = {}
-    for made in view.calls:
-        calls.setdefault(made.call.name, []).append(made)
+    calls = view.calls_of
     total = len(expected)
     if not any(constraint.after in calls for constraint in expected):
         return CheckResult(

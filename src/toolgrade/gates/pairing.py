@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from toolgrade.core.expected import ArgumentsExpected
 from toolgrade.core.view import CallView, TraceView
 from toolgrade.gates.assignment import assign
-from toolgrade.gates.difference import Difference, compare_call, parameter_of
+from toolgrade.gates.difference import Difference, Fields, compare_call, parameter_of
+from toolgrade.gates.equality import equal
 
 _OPEN = 0.999
 """What a field that only a judge can decide weighs against one that matches."""
 
 
 class Pair(NamedTuple):
-    """An expected entry, the call that was assigned to it (None: none was left), and its fields.
-
-    `fields` holds every parameter that the entry speaks of, with its differences: none means a match.
-    """
+    """An expected entry, the call that was assigned to it (None: none was left), and its fields."""
 
     entry: ArgumentsExpected
     made: CallView | None
-    fields: dict[str, list[Difference]]
+    fields: Fields
 
 
 def paired(expected: tuple[ArgumentsExpected, ...], view: TraceView) -> list[Pair]:
@@ -30,51 +28,75 @@ def paired(expected: tuple[ArgumentsExpected, ...], view: TraceView) -> list[Pai
 
     As many entries as possible are met in full; among such assignments the one with most matching fields.
     """
-    calls: dict[str, list[CallView]] = defaultdict(list)
-    for made in view.calls:
-        calls[made.call.name].append(made)
-    rows: dict[str, list[int]] = defaultdict(list)
+    rows: dict[str, list[int]] = {}
     for index, entry in enumerate(expected):
-        rows[entry.tool].append(index)
+        rows.setdefault(entry.tool, []).append(index)
     pairs: dict[int, Pair] = {}
     for tool, indices in rows.items():
         entries = [expected[index] for index in indices]
-        pairs |= zip(indices, _of_one_tool(entries, calls.get(tool, []), view), strict=True)
+        pairs |= zip(indices, _of_one_tool(entries, view.calls_of.get(tool, []), view), strict=True)
     return [pairs[index] for index in range(len(expected))]
 
 
 def _of_one_tool(entries: list[ArgumentsExpected], calls: list[CallView], view: TraceView) -> list[Pair]:
+    met = _first_met(entries, calls)
+    if met is not None:
+        return [Pair(entry, made, dict.fromkeys(entry.values, ())) for entry, made in zip(entries, met, strict=True)]
     tool = view.tools.get(entries[0].tool)
     defaults = tool.argument_schema.defaults if tool is not None else {}
-    table = [
-        [
-            _unmet(entry) if made.call.arguments is None else compare_call(entry, made.call.arguments, defaults)
-            for made in calls
-        ]
-        for entry in entries
-    ]
-    if len(entries) == 1 and len(calls) == 1:
+    if len(entries) == len(calls) == 1:
         taken: list[int | None] = [0]
     else:
-        taken = assign([[_weight(fields, len(entries)) for fields in row] for row in table])
-    return [
-        Pair(entry, None, _unmet(entry)) if column is None else Pair(entry, calls[column], table[row][column])
-        for row, (entry, column) in enumerate(zip(entries, taken, strict=True))
-    ]
+        taken = assign([[_weight(entry, made, defaults, len(entries)) for made in calls] for entry in entries])
+    pairs = []
+    for entry, column in zip(entries, taken, strict=True):
+        one = None if column is None else calls[column]
+        pairs.append(Pair(entry, one, _fields(entry, one, defaults)))
+    return pairs
 
 
-def _weight(fields: dict[str, list[Difference]], entries: int) -> float:
+def _first_met(entries: list[ArgumentsExpected], calls: list[CallView]) -> list[CallView] | None:
+    """Return for each entry the first free call that meets it in full; None where that leaves one over.
+
+    Where it leaves none over, no assignment weighs more, and most traces need no other.
+    """
+    taken: list[CallView] = []
+    for entry in entries:
+        for made in calls:
+            if made not in taken and _meets(entry, made.call.arguments):
+                taken.append(made)
+                break
+        else:
+            return None
+    return taken
+
+
+def _meets(entry: ArgumentsExpected, given: dict[str, Any] | None) -> bool:
+    """Return whether a call has all values as they are; what takes more than a look is left to `_weight`."""
+    if not given or entry.compare or entry.extras == "forbid":
+        return False
+    return all(name in given and equal(wanted, given[name]) for name, wanted in entry.values.items())
+
+
+def _fields(entry: ArgumentsExpected, made: CallView | None, defaults: dict[str, Any]) -> Fields:
+    if made is not None and made.call.arguments is not None:
+        return compare_call(entry, made.call.arguments, defaults)
+    names = dict.fromkeys([*entry.values, *map(parameter_of, entry.compare)]) or {"$": None}
+    return {name: (Difference("", entry.values.get(name), None, "no call"),) for name in names}
+
+
+def _weight(entry: ArgumentsExpected, made: CallView, defaults: dict[str, Any], entries: int) -> float:
     """Return the share of matching fields, and so much more for all of them that no sum of shares outweighs it."""
-    values = [1.0 if not found else _OPEN if is_open(found) else 0.0 for found in fields.values()]
+    given = made.call.arguments
+    if given and not entry.compare and entry.extras == "allow" and entry.values.keys() <= given.keys():
+        values = [1.0 if equal(wanted, given[name]) else 0.0 for name, wanted in entry.values.items()]
+    else:
+        fields = _fields(entry, made, defaults)
+        values = [1.0 if not found else _OPEN if is_right(found) else 0.0 for found in fields.values()]
     share = sum(values) / len(values) if values else 1.0
     return share + (entries + 1 if all(values) else 0)
 
 
-def is_open(differences: list[Difference]) -> bool:
-    """Return whether only a judge can say that these differ; False where there are none."""
-    return bool(differences) and all(one.open for one in differences)
-
-
-def _unmet(entry: ArgumentsExpected) -> dict[str, list[Difference]]:
-    names = dict.fromkeys([*entry.values, *map(parameter_of, entry.compare)]) or {"$": None}
-    return {name: [Difference("", entry.values.get(name), None, "no call")] for name in names}
+def is_right(differences: Sequence[Difference]) -> bool:
+    """Return whether nothing differs, but for what only a judge can say."""
+    return all(one.open for one in differences)

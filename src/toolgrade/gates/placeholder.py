@@ -15,6 +15,11 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_LONGEST = 80
+_STARTS = frozenset("<{$[?. yietfprcluxnYIETFPRCLUXN")
+"""What a placeholder can begin with: looked at first, because most values are none."""
+
+
 def is_placeholder(text: str) -> bool:
     """Return whether the whole text has the form of a placeholder; it may still be what the user said."""
-    return len(text) <= 80 and _PLACEHOLDER.fullmatch(text.strip()) is not None
+    return text[:1] in _STARTS and len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text.strip()) is not None

@@ -16,13 +16,13 @@ class _Fit(NamedTuple):
     """The calls against one acceptable multiset: names not called, calls beyond it, and those among them not fine."""
 
     option: tuple[str, ...]
-    missing: Counter[str]
+    missing: list[str]
     surplus: list[CallView]
     bad: list[tuple[FindingName, CallView]]
 
     @property
     def matched(self) -> int:
-        return len(self.option) - self.missing.total()
+        return len(self.option) - len(self.missing)
 
     @property
     def score(self) -> float:
@@ -42,7 +42,7 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
     Routes are cells of a confusion matrix: a required tool against the call that took its place, with the
     further labels `no_tool` (on either side), `unknown_tool` and `malformed` (the arguments were no JSON).
     """
-    unknown = [made for made in view.calls if made.call.name not in view.tools] if view.tools else []
+    unknown = _unknown(view)
     if expected is None:
         return _intrinsic(view, unknown)
     if expected.required is None:
@@ -50,11 +50,11 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
     else:
         options = (expected.required, *expected.alternatives)
     fits = [_fit(option, expected, view, {made.number for made in unknown}) for option in options]
-    fit = max(fits, key=lambda one: (not one.bad and not one.missing, one.score))
+    fit = fits[0] if len(fits) == 1 else max(fits, key=lambda one: (not one.bad and not one.missing, one.score))
     question = _question(expected, fit, view)
     findings = [_bad_finding(name, made, fit, view) for name, made in fit.bad]
     if question is None:
-        findings += [_missing_finding(name, count, fit, view) for name, count in fit.missing.items()]
+        findings += [_missing_finding(name, count, fit, view) for name, count in Counter(fit.missing).items()]
     status: Status = "failed" if findings else "unknown" if question else "passed"
     return CheckResult(
         check="selection",
@@ -69,13 +69,20 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
     )
 
 
+def _unknown(view: TraceView) -> list[CallView]:
+    """Return the calls of tools that are not on offer; none where nobody knows what is."""
+    if not view.tools or view.calls_of.keys() <= view.tools.keys():
+        return []
+    return [made for made in view.calls if made.call.name not in view.tools]
+
+
 def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
     called = [made.call.name for made in view.calls]
     detail = {"expected": [], "called": called, "matched": 0, "routes": []}
     if not called or not view.tools:
         reason = "nothing was called and nothing expected" if not called else "neither expectation nor tools are known"
         return CheckResult(check="selection", status="not_applicable", reason=reason, detail=detail)
-    fit = _Fit((), Counter(), unknown, [("unknown_tool", made) for made in unknown])
+    fit = _Fit((), [], unknown, [("unknown_tool", made) for made in unknown])
     findings = tuple(_bad_finding(name, made, fit, view) for name, made in fit.bad)
     return CheckResult(
         check="selection",
@@ -89,11 +96,11 @@ def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
 
 
 def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, unknown: set[int]) -> _Fit:
-    open_names = Counter(option)
+    missing = Counter(option)
     surplus: list[CallView] = []
     for made in view.calls:
-        if open_names.get(made.call.name, 0):
-            open_names[made.call.name] -= 1
+        if missing.get(made.call.name, 0):
+            missing[made.call.name] -= 1
         else:
             surplus.append(made)
     bad: list[tuple[FindingName, CallView]] = []
@@ -110,7 +117,7 @@ def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, 
             bad.append(("call_when_none_expected", made))
         elif expected.extras != "allow":
             bad.append(("unexpected_call", made))
-    return _Fit(option, +open_names, surplus, bad)
+    return _Fit(option, list(missing.elements()), surplus, bad)
 
 
 def _place(made: CallView) -> Place:
@@ -146,7 +153,7 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
     if not expected.judge_routes or not fit.missing or fit.bad or not others:
         return None
     first = others[0]
-    missing = sorted(fit.missing.elements())
+    missing = sorted(fit.missing)
     finding = Finding(
         name="indefensible_route",
         place=_place(first),
@@ -159,7 +166,7 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
         "called": [made.call.name for made in view.calls],
         "expected": list(fit.option),
     }
-    weight = fit.missing.total() / len(fit.option)
+    weight = len(fit.missing) / len(fit.option)
     return Question(dimension="route_choice", place=_place(first), fields=fields, on_fail=(finding,), weight=weight)
 
 
@@ -185,18 +192,19 @@ def _routes(expected: SelectionExpected, fit: _Fit, view: TraceView) -> list[lis
     """
     left = {made.number: made for made in fit.surplus}
     by_name: dict[str, list[CallView]] = {}
-    for made in view.calls:
+    for made in reversed(view.calls):
         if made.number not in left:
             by_name.setdefault(made.call.name, []).append(made)
-    met = [queue.pop(0) if (queue := by_name.get(name)) else None for name in fit.option]
+    met = [queue.pop() if (queue := by_name.get(name)) else None for name in fit.option]
     routes = []
     for index, name in enumerate(fit.option):
         taken = met[index] or _stand_in(met, index, left)
         if taken is not None:
             left.pop(taken.number, None)
         routes.append([name, _label(taken, view) if taken else "no_tool"])
-    bad = {made.number for _, made in fit.bad}
-    routes += [["no_tool", _label(made, view)] for number, made in left.items() if number in bad]
+    if fit.bad:
+        bad = {made.number for _, made in fit.bad}
+        routes += [["no_tool", _label(made, view)] for number, made in left.items() if number in bad]
     if not routes and expected.required is not None and not view.calls:
         routes.append(["no_tool", "no_tool"])
     return routes
