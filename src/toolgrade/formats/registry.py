@@ -8,7 +8,17 @@ from pathlib import Path
 
 from toolgrade.core.result import Origin
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
-from toolgrade.formats import bfcl, native, openai_chat, tau2, tau_bench
+from toolgrade.formats import (
+    anthropic,
+    bfcl,
+    native,
+    openai_chat,
+    openai_completions,
+    openai_responses,
+    otel,
+    tau2,
+    tau_bench,
+)
 from toolgrade.formats.format import Format
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source, digest
@@ -19,6 +29,10 @@ FORMATS: tuple[Format, ...] = (
     tau_bench.FORMAT,
     bfcl.FORMAT,
     bfcl.QUESTIONS,
+    otel.FORMAT,
+    openai_responses.FORMAT,
+    anthropic.FORMAT,
+    openai_completions.FORMAT,
     openai_chat.FORMAT,
 )
 """The formats in the order in which they are tried: the most particular first."""

@@ -1,0 +1,330 @@
+"""OpenTelemetry traces: OTLP JSON, Jaeger and Tempo exports, and flat lists of spans.
+
+Spans are brought together by trace id, also where a file holds them over many lines. A trace is complete once
+1,000 further lines have passed without a span of it, so that a file of any size streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from toolgrade.core.identity import content_hash
+from toolgrade.core.trace import Trace
+from toolgrade.formats.access import as_list, as_object, describe, opt_list, opt_object
+from toolgrade.formats.format import Format
+from toolgrade.formats.reading import Part, read_parts
+from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.source import Document, Source, digest
+from toolgrade.formats.span_attributes import RawSpan, read_span
+from toolgrade.formats.spans import build_trace
+
+_WINDOW = 1_000
+_AGENTIC: tuple[str, ...] = (
+    "gen_ai.",
+    "llm.",
+    "openinference.",
+    "traceloop.",
+    "gcp.vertex.agent.",
+    "ai.",
+    "tool.",
+    "mcp.",
+    "pydantic_ai.",
+)
+_IDS = ({"traceId", "spanId"}, {"trace_id", "span_id"}, {"traceID", "spans"}, {"context.trace_id", "context.span_id"})
+_LOOKED_FOR = "spans with gen_ai.*, OpenInference (openinference.span.kind, llm.*), Traceloop, ADK or ai.* attributes"
+
+
+class _Item(NamedTuple):
+    trace_id: str
+    span: RawSpan
+    resource: dict[str, Any]
+
+
+def seconds(value: Any) -> float | None:
+    """Return a time as seconds since 1970: ISO text, or a number (or its text) whose size tells its unit."""
+    if isinstance(value, str):
+        if value.isascii() and value.isdigit() and len(value) < 25:
+            value = int(value)
+        else:
+            try:
+                moment = datetime.fromisoformat(value)
+            except ValueError:
+                return None
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return None
+    unit = next((unit for limit, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)) if value > limit), 1.0)
+    return value / unit
+
+
+def _value(value: Any) -> Any:
+    """Return an OTLP AnyValue as plain JSON."""
+    if not isinstance(value, dict):
+        return value
+    for key, inner in value.items():
+        if key in ("intValue", "int_value"):
+            text = str(inner)
+            return int(text) if text.removeprefix("-").isdigit() and len(text) < 20 else inner
+        if key in ("arrayValue", "array_value"):
+            return [_value(item) for item in opt_list(opt_object(inner, key).get("values"), key)]
+        if key in ("kvlistValue", "kvlist_value"):
+            return _attributes(opt_object(inner, key).get("values"), key)
+        if key.endswith(("Value", "_value")):
+            return inner
+    return None
+
+
+def _attributes(value: Any, field: str) -> dict[str, Any]:
+    """Return attributes by name, from OTLP's list of pairs, Jaeger's tags, or an object (nested or flat)."""
+    if isinstance(value, dict):
+        nested = {key: item for key, item in value.items() if "." not in key and isinstance(item, dict)}
+        flat = {key: item for key, item in value.items() if key not in nested}
+        return flat | dict(_flattened(nested, ""))
+    found = {}
+    for number, item in enumerate(opt_list(value, field)):
+        pair = as_object(item, f"{field}[{number}]")
+        found[str(pair.get("key"))] = _value(pair.get("value"))
+    return found
+
+
+def _flattened(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _flattened(item, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value):
+            yield from _flattened(item, f"{prefix}.{number}")
+    else:
+        yield prefix, value
+
+
+def _items(value: Any) -> Iterator[_Item]:
+    """Yield the spans of one document of any of the shapes.
+
+    Raises:
+        Malformed: it has none of the shapes, or a span in it has no ids.
+    """
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield _flat(item, f"[{number}]")
+        return
+    document = as_object(value, "")
+    if isinstance(document.get("trace"), dict):  # Tempo's second API
+        document = document["trace"]
+    batches = next((document[key] for key in ("resourceSpans", "resource_spans", "batches") if key in document), None)
+    if batches is not None:
+        yield from _otlp(batches, "resourceSpans")
+    elif isinstance(document.get("data"), list):
+        for number, item in enumerate(document["data"]):
+            yield from _jaeger(item, f"data[{number}]")
+    elif "traceID" in document and "spans" in document:
+        yield from _jaeger(document, "")
+    elif "spans" in document:
+        for number, item in enumerate(as_list(document["spans"], "spans")):
+            yield _flat(item, f"spans[{number}]")
+    else:
+        yield _flat(document, "")
+
+
+def _otlp(batches: Any, field: str) -> Iterator[_Item]:
+    for number, value in enumerate(as_list(batches, field)):
+        batch = as_object(value, f"{field}[{number}]")
+        resource = _attributes(opt_object(batch.get("resource"), field).get("attributes"), "resource.attributes")
+        for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
+            for scoped in opt_list(batch.get(key), f"{field}[{number}].{key}"):
+                spans = opt_list(as_object(scoped, key).get("spans"), f"{key}.spans")
+                for index, span in enumerate(spans):
+                    item = _flat(span, f"{field}[{number}].{key}.spans[{index}]")
+                    yield item._replace(resource=resource)
+
+
+def _flat(value: Any, field: str) -> _Item:
+    """Return one span as OTLP, the SDKs' own exporters, Phoenix and evaluation tools write it."""
+    span = as_object(value, field)
+    if "context.span_id" in span:  # a row of a flattened table
+        row = {key.removeprefix("attributes."): item for key, item in span.items() if key.startswith("attributes.")}
+        span = {**span, "attributes": row, "context": {}}
+
+    def first(*names: str) -> Any:
+        return next((span[name] for name in names if span.get(name) not in (None, "")), None)
+
+    context = opt_object(span.get("context"), f"{field}.context")
+    trace_id = first("traceId", "trace_id", "context.trace_id") or context.get("trace_id") or context.get("traceId")
+    span_id = first("spanId", "span_id", "context.span_id") or context.get("span_id") or context.get("spanId")
+    if not isinstance(trace_id, str) or not isinstance(span_id, str):
+        raise Malformed(field, describe(value), "a span with traceId and spanId")
+    parent = first("parentSpanId", "parent_span_id", "parent_id", "parentId")
+    attributes = _attributes(span.get("attributes"), f"{field}.attributes")
+    if isinstance(span.get("span_kind"), str):  # Phoenix
+        attributes.setdefault("openinference.span.kind", span["span_kind"])
+    status = span.get("status")
+    code = status.get("code", status.get("status_code")) if isinstance(status, dict) else first("status_code", "status")
+    problem = status.get("message", status.get("description")) if isinstance(status, dict) else None
+    raw = RawSpan(
+        id=span_id,
+        name=str(span.get("name") or ""),
+        parent=parent if isinstance(parent, str) else None,
+        start=seconds(first("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
+        end=seconds(first("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
+        attributes=attributes,
+        events=tuple(_events(first("events", "span_events"), f"{field}.events")),
+        failed=code == 2 or str(code).upper().endswith("ERROR"),
+        problem=problem if isinstance(problem, str) and problem else None,
+    )
+    return _Item(trace_id, raw, {})
+
+
+def _events(value: Any, field: str) -> Iterator[dict[str, Any]]:
+    for number, item in enumerate(opt_list(value, field)):
+        event = as_object(item, f"{field}[{number}]")
+        name = event.get("name", event.get("event_name"))
+        yield {
+            "name": str(name or ""),
+            "attributes": _attributes(event.get("attributes"), f"{field}[{number}].attributes"),
+            "body": event.get("body"),
+        }
+
+
+def _jaeger(value: Any, field: str) -> Iterator[_Item]:
+    trace = as_object(value, field)
+    processes = opt_object(trace.get("processes"), f"{field}.processes")
+    for number, item in enumerate(as_list(trace.get("spans"), f"{field}.spans")):
+        at = f"{field}.spans[{number}]"
+        span = as_object(item, at)
+        tags = _attributes(span.get("tags"), f"{at}.tags")
+        process = opt_object(processes.get(str(span.get("processID"))), f"{at}.processID")
+        begin, length = span.get("startTime"), span.get("duration")
+        ends = begin + length if isinstance(begin, int | float) and isinstance(length, int | float) else None
+        references = [as_object(link, f"{at}.references") for link in opt_list(span.get("references"), at)]
+        parents = [link.get("spanID") for link in references if link.get("refType", "CHILD_OF") == "CHILD_OF"]
+        flat = {
+            "traceId": span.get("traceID"),
+            "spanId": span.get("spanID"),
+            "parentSpanId": parents[0] if parents else span.get("parentSpanID"),
+            "name": span.get("operationName"),
+            "startTime": begin,
+            "endTime": ends,
+            "attributes": tags,
+            "events": [_log(log, f"{at}.logs") for log in opt_list(span.get("logs"), f"{at}.logs")],
+            "status": {"code": "ERROR" if tags.get("error") is True else tags.get("otel.status_code")},
+        }
+        resource = {"service.name": process.get("serviceName"), **_attributes(process.get("tags"), f"{at}.process")}
+        yield _flat(flat, at)._replace(resource=resource)
+
+
+def _log(value: Any, field: str) -> dict[str, Any]:
+    fields = _attributes(as_object(value, field).get("fields"), f"{field}.fields")
+    return {"name": fields.get("event", fields.get("name")), "attributes": fields}
+
+
+class _ByTrace(Source):
+    """A file of spans as one document a trace."""
+
+    def documents(self) -> Iterator[Document]:
+        waiting: dict[str, list[_Item]] = {}
+        touched: dict[str, int] = {}
+        plain = found = 0
+        for number, document in enumerate(super().documents()):
+            try:
+                items = list(_items(document.value)) if document.error is None else []
+            except Malformed as error:
+                document = document._replace(error=f"{document.place}: {error}")
+                items = []
+            if document.error is not None:
+                found += 1
+                yield document
+            for item in items:
+                waiting.setdefault(item.trace_id, []).append(item)
+                touched[item.trace_id] = number
+            for trace_id in [name for name, last in touched.items() if last < number - _WINDOW]:
+                del touched[trace_id]
+                complete = self._complete(trace_id, waiting.pop(trace_id))
+                found, plain = found + len(complete), plain + 1 - len(complete)
+                yield from complete
+        for trace_id, items in waiting.items():
+            complete = self._complete(trace_id, items)
+            found, plain = found + len(complete), plain + 1 - len(complete)
+            yield from complete
+        if not found:
+            message = f"{self.name}: found {plain} traces without a model or tool call, expected {_LOOKED_FOR}."
+            yield Document(self.name, None, digest(message.encode()), message)
+
+    def _complete(self, trace_id: str, items: list[_Item]) -> list[Document]:
+        """Return the trace as one document; none for a trace of nothing but requests and queries."""
+        if not any(_is_agentic(item.span) for item in items):
+            return []
+        return [Document(f"{self.name}: trace {trace_id}", items, _digest(items))]
+
+
+def _digest(items: list[_Item]) -> str:
+    plain = [(item.trace_id, vars(item.span), item.resource) for item in items]
+    try:
+        return digest(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS))
+    except (orjson.JSONEncodeError, TypeError):
+        return content_hash([repr(item) for item in plain])
+
+
+def _is_agentic(span: RawSpan) -> bool:
+    if any(key.startswith(_AGENTIC) for key in span.attributes):
+        return True
+    return any(isinstance(event.get("body"), dict) or event["name"].startswith("gen_ai.") for event in span.events)
+
+
+def _build(part: Part) -> Trace:
+    items: list[_Item] = part.value
+    metadata: dict[str, Any] = {}
+    resources: Iterable[dict[str, Any]] = (item.resource for item in items)
+    merged = {key: value for resource in resources for key, value in resource.items()}
+    roots = [item.span.attributes for item in items]
+    for name in ("case_id", "trial"):
+        keys = (f"toolgrade.{name}", name)
+        value = next((found[key] for found in [*roots, merged] for key in keys if key in found), None)
+        if value is not None:
+            metadata[name] = value
+    if merged:
+        metadata["resource"] = merged
+    return build_trace([read_span(item.span) for item in items], items[0].trace_id, metadata)
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Yield one record a trace that holds a model or tool call."""
+    return read_parts(_ByTrace(source.path), _build)
+
+
+def _detect(source: Source) -> bool:
+    value = source.first
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if not isinstance(value, dict):
+        return False
+    if {"resourceSpans", "resource_spans", "batches"} & set(value):
+        return True
+    inner = value.get("trace")
+    if isinstance(inner, dict) and {"resourceSpans", "batches"} & set(inner):
+        return True
+    if isinstance(value.get("data"), list):
+        value = value["data"][0] if value["data"] else None
+        return isinstance(value, dict) and "traceID" in value and "spans" in value
+    spans = value.get("spans")
+    if isinstance(spans, list) and spans:
+        value = spans[0]
+    return isinstance(value, dict) and _is_span(value)
+
+
+def _is_span(value: dict[str, Any]) -> bool:
+    context = value.get("context")
+    names = set(value) | (set(context) if isinstance(context, dict) else set())
+    return any(pair <= names for pair in _IDS)
+
+
+FORMAT = Format(
+    name="opentelemetry",
+    description="OpenTelemetry spans: OTLP JSON, Jaeger and Tempo exports, flat lists (gen_ai.*, OpenInference)",
+    looked_for='"resourceSpans", "batches", Jaeger\'s "data" with "traceID", or spans with trace and span ids',
+    detect=_detect,
+    read=read,
+)
