@@ -2,7 +2,10 @@
 
     ToolgradeError
     ├── ConfigError         the user's cases, thresholds, flags or prompts are wrong       exit 2
+    │   └── RubricMismatch  two calibrations, or labels and a judge, go by different rubrics
     ├── UnreadableError     something could not be read or reached                         exit 3
+    │   ├── BrokenHistory   a record of the calibration history was changed, lost or cut off
+    │   ├── ClockError      a calibration would lie before an earlier one: the clock ran backwards
     │   └── JudgeError      a judge's model did not answer this question, and a repeat cannot change it
     │       └── JudgeUnavailable    no question to this model will be answered (key, name, server)
     └── CeilingReached      the spending ceiling leaves no room for another call           exit 3
@@ -35,6 +38,18 @@ class UnreadableError(ToolgradeError):
     """A file, a record or a service could not be read or reached."""
 
     exit_code = 3
+
+
+class RubricMismatch(ConfigError):
+    """Two things that are to be compared go by different rubrics: their labels mean different things."""
+
+
+class BrokenHistory(UnreadableError):
+    """A record of an append-only history was changed, lost or cut off: its hash no longer fits."""
+
+
+class ClockError(UnreadableError):
+    """A record would lie before an earlier one: the clock ran backwards, and ages mean nothing."""
 
 
 class JudgeError(UnreadableError):

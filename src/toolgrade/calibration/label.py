@@ -1,0 +1,116 @@
+"""What people said of items: append-only labels, and the one label that they resolve to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from toolgrade.core.model import Frozen
+
+LabelWord = Literal["pass", "fail", "unknown", "na"]
+Role = Literal["expert", "skilled", "crowd", "adjudicator", "derived"]
+How = Literal["adjudicator", "unanimous", "majority", "single", "unresolved"]
+
+
+class Label(Frozen):
+    """One annotator's label of one item; never edited. A correction is a new label that `supersedes` the old.
+
+    `critique` says why, required for fail and unknown (labels imported from elsewhere may lack it).
+    A label made while seeing the judge's verdict stays out of agreement. `blind_repeat_of` names the label
+    that the same annotator repeats blindly. Role `derived` marks labels that a rule made, not a person.
+    """
+
+    label_id: str = Field(min_length=1)
+    item_id: str = Field(min_length=1)
+    content_hash: str
+    dimension: str
+    rubric_version: str = Field(pattern=r"^[0-9]+\.[0-9]+$")
+    annotator_id: str = Field(min_length=1)
+    annotator_role: Role
+    label: LabelWord
+    level: str | None = None
+    critique: str = ""
+    evidence_quotes: tuple[str, ...] = ()
+    evidence_locus: str | None = None
+    saw_judge_verdict: bool = False
+    blind_repeat_of: str | None = None
+    supersedes: str | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    duration_ms: int | None = None
+    ts: str
+
+
+class Resolved(Frozen):
+    """The label that an item counts with, and how it came about; `unresolved` where people did not settle it."""
+
+    item_id: str
+    label: LabelWord | None
+    how: How
+    annotators: int
+
+
+def major(rubric_version: str) -> str:
+    """Return the MAJOR part of a rubric version: labels of another one do not count."""
+    return rubric_version.partition(".")[0]
+
+
+def in_force(labels: Iterable[Label], rubric_version: str) -> list[Label]:
+    """Return the labels that count: of this MAJOR rubric, not superseded, made without seeing the judge's verdict.
+
+    Blind repeats stay out as well: they measure the annotator, not the item.
+    """
+    given = list(labels)
+    replaced = {label.supersedes for label in given if label.supersedes}
+    return [
+        label
+        for label in given
+        if label.label_id not in replaced
+        and not label.saw_judge_verdict
+        and label.blind_repeat_of is None
+        and major(label.rubric_version) == major(rubric_version)
+    ]
+
+
+def resolve(item_id: str, labels: Sequence[Label], single: Sequence[Role] = ("expert",)) -> Resolved:
+    """Return the label of one item from the labels in force.
+
+    In this order: the adjudicator's, unanimity of two or more, a strict majority of three or more, a single label
+    of a role in `single`. A judge never breaks a tie.
+    """
+    raters = [label for label in labels if label.annotator_role != "adjudicator"]
+    decided = [label for label in labels if label.annotator_role == "adjudicator"]
+    counts = Counter(label.label for label in raters)
+
+    def found(word: LabelWord | None, how: How) -> Resolved:
+        return Resolved(item_id=item_id, label=word, how=how, annotators=len(raters))
+
+    if decided:
+        return found(decided[-1].label, "adjudicator")
+    if len(raters) >= 2 and len(counts) == 1:
+        return found(raters[0].label, "unanimous")
+    if len(raters) >= 3 and counts.most_common(1)[0][1] * 2 > len(raters):
+        return found(counts.most_common(1)[0][0], "majority")
+    if len(raters) == 1 and raters[0].annotator_role in single:
+        return found(raters[0].label, "single")
+    return found(None, "unresolved")
+
+
+def by_item(labels: Iterable[Label]) -> dict[str, list[Label]]:
+    """Return the labels grouped by item, in their order."""
+    groups: dict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        groups[label.item_id].append(label)
+    return dict(groups)
+
+
+def repeat_pairs(labels: Iterable[Label]) -> list[tuple[Label, Label]]:
+    """Return (original, blind repeat) of the same annotator."""
+    given = {label.label_id: label for label in labels}
+    return [
+        (given[label.blind_repeat_of], label)
+        for label in given.values()
+        if label.blind_repeat_of in given and given[label.blind_repeat_of].annotator_id == label.annotator_id
+    ]

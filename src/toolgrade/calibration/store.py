@@ -1,0 +1,117 @@
+"""Where label sets and histories lie: the project's `calibration/` folder first, then what ships with toolgrade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolgrade.assets import root as shipped_root
+from toolgrade.calibration.history import HISTORY, append_run, read_history
+from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
+from toolgrade.calibration.label_set import CARD, LabelSet
+from toolgrade.calibration.recorded import ItemVerdict
+from toolgrade.calibration.run import CalibrationRun
+from toolgrade.errors import ConfigError, UnreadableError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.resources.abc import Traversable
+
+FOLDER = "calibration"
+RUNS = "runs"
+ANCHORS = "anchors.jsonl"
+
+
+class Store:
+    """Finds label sets and histories by dimension, and appends to those of the project.
+
+    `folder` is the project's own; sets that are not there are looked up among the shipped ones.
+    """
+
+    def __init__(self, folder: Path, shipped: Traversable | Path | None = None) -> None:
+        self.folder = folder
+        self._shipped = shipped
+
+    @classmethod
+    def standard(cls, folder: Path | None = None) -> Store:
+        """Return the store of `folder`, by default `calibration/` here, with the shipped sets behind it."""
+        try:
+            shipped: Traversable | None = shipped_root("calibration")
+        except UnreadableError:
+            shipped = None
+        return cls(folder or Path(FOLDER), shipped)
+
+    @property
+    def _places(self) -> list[Traversable | Path]:
+        return [self.folder, *([self._shipped] if self._shipped is not None else [])]
+
+    def dimensions(self) -> list[str]:
+        """Return the dimensions that have a set or a history."""
+        found = {entry.name for place in self._places if place.is_dir() for entry in place.iterdir() if entry.is_dir()}
+        return sorted(name for name in found if self.sets(name) or self.history_path(name).is_file())
+
+    def sets(self, dimension: str) -> list[str]:
+        """Return the names of a dimension's label sets."""
+        folders = [place / dimension for place in self._places]
+        entries = {entry.name: entry for folder in folders if folder.is_dir() for entry in folder.iterdir()}
+        return sorted(name for name, entry in entries.items() if (entry / CARD).is_file())
+
+    def set_folder(self, dimension: str, name: str) -> Traversable | Path:
+        """Return the folder of a label set, the project's before the shipped one.
+
+        Raises:
+            ConfigError: there is none of that name.
+        """
+        for place in self._places:
+            if (place / dimension / name / CARD).is_file():
+                return place / dimension / name
+        known = self.sets(dimension)
+        raise ConfigError(
+            f"no label set {name!r} for {dimension!r} in {self.folder} or among the shipped ones; "
+            f"there is {', '.join(known) or 'none'}.{suggestion(name, known)}"
+        )
+
+    def label_set(self, dimension: str, name: str) -> LabelSet:
+        """Return a label set; errors as in `LabelSet.read`."""
+        return LabelSet.read(self.set_folder(dimension, name))
+
+    def own_folder(self, dimension: str, name: str) -> Path:
+        """Return the project's folder of a set, to append to.
+
+        Raises:
+            ConfigError: the set is a shipped one, which is not written to.
+        """
+        own = self.folder / dimension / name
+        if not (own / CARD).is_file():
+            where = self.set_folder(dimension, name)
+            raise ConfigError(f"{where} is shipped and stays as it is; copy it to {own} and add to the copy")
+        return own
+
+    def history_path(self, dimension: str) -> Path:
+        """Return where a dimension's history lies."""
+        return self.folder / dimension / HISTORY
+
+    def history(self, dimension: str) -> list[CalibrationRun]:
+        """Return the runs of a dimension; errors as in `read_history`."""
+        return read_history(self.history_path(dimension))
+
+    def append(self, run: CalibrationRun, verdicts: Sequence[ItemVerdict]) -> CalibrationRun:
+        """Write a run's verdicts beside the history, then append the run, chained; return it as written."""
+        path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
+        if path.exists():
+            raise ConfigError(f"{path} is there already; expected a new run")
+        append_jsonl(path, verdicts)
+        return append_run(self.history_path(run.dimension), run)
+
+    def verdicts(self, run: CalibrationRun) -> list[ItemVerdict]:
+        """Return the verdicts of a run.
+
+        Raises:
+            UnreadableError: they were not kept.
+        """
+        path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
+        return [verdict for _, verdict in read_jsonl(path, ItemVerdict)]
+
+    def anchors_path(self, dimension: str) -> Path:
+        """Return where the checks on a dimension's frozen anchors lie."""
+        return self.folder / dimension / ANCHORS

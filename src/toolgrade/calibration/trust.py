@@ -1,0 +1,135 @@
+"""What a judge's verdicts count for today, and what would mend that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from pydantic import Field
+
+from toolgrade.calibration.history import latest, live
+from toolgrade.calibration.measure import Measurement
+from toolgrade.calibration.mend import Evidence, Mend, mend
+from toolgrade.calibration.policy import Decision, Now, Standing, decide
+from toolgrade.calibration.run import CalibrationRun
+from toolgrade.core.model import Frozen
+from toolgrade.core.verdict import Trust
+from toolgrade.stats.corrected import CorrectedRate, corrected_rate
+from toolgrade.stats.correction import Judged
+from toolgrade.stats.estimate import Estimate
+from toolgrade.stats.rates import wilson
+
+DAY = 86400.0
+
+
+class JudgeNow(Frozen):
+    """The judge that would be asked now; `model_reported` is None before it has answered."""
+
+    judge_id: str
+    rubric_version: str
+    model_reported: str | None = None
+
+
+class TrustReport(Frozen):
+    """A dimension's level for one judge on one label set, with all reasons; `mends` says what would lift each.
+
+    `strata` maps "name=value" to the level there. `run_id` and `age_days` are None where nothing was calibrated.
+    """
+
+    dimension: str
+    judge_id: str
+    judge: str | None = None
+    set: str | None = None
+    level: Trust
+    reasons: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+    strata: dict[str, Decision] = Field(default_factory=dict)
+    run_id: str | None = None
+    age_days: float | None = None
+
+    def mends(self) -> tuple[Mend, ...]:
+        """Return what each reason means and what would lift it; label numbers are simulated, from a fixed seed."""
+        rng = np.random.default_rng(0)
+        return tuple(mend(reason, self.evidence, self.dimension, rng) for reason in self.reasons)
+
+
+def trust(
+    dimension: str,
+    judge: JudgeNow,
+    history: Sequence[CalibrationRun],
+    label_hashes: dict[str, str],
+    now: datetime,
+    drifting: bool = False,
+) -> TrustReport:
+    """Return the trust in `judge` today: that of its last run on each label set, the worst of them.
+
+    `label_hashes` maps each label set that exists now to its label_set_hash; sets that are gone count as changed.
+    """
+    mine = [run for name in _sets(history) if (run := latest(history, name, judge.judge_id)) is not None]
+    if not mine:
+        last = live(history)[-1] if history else None
+        return _uncalibrated(dimension, judge, last)
+    reports = [_report(run, judge, label_hashes.get(run.set, "gone"), now, drifting) for run in mine]
+    return max(reports, key=lambda report: ("trusted", "advisory", "refused").index(report.level))
+
+
+def _sets(history: Sequence[CalibrationRun]) -> list[str]:
+    return sorted({run.set for run in history})
+
+
+def _uncalibrated(dimension: str, judge: JudgeNow, last: CalibrationRun | None) -> TrustReport:
+    reasons = ("uncalibrated", "judge_changed") if last is not None else ("uncalibrated",)
+    return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=reasons)
+
+
+def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime, drifting: bool) -> TrustReport:
+    age = (now - run.at).total_seconds() / DAY
+    today = Now(
+        judge_id=judge.judge_id,
+        rubric_version=judge.rubric_version,
+        label_set_hash=label_hash,
+        model_reported=judge.model_reported,
+        age_days=age,
+        drift_alarm=drifting,
+    )
+    standing = run.standing()
+    decision = decide(standing, today)
+    return TrustReport(
+        dimension=run.dimension,
+        judge_id=run.judge_id,
+        judge=run.judge,
+        set=run.set,
+        level=decision.level,
+        reasons=decision.reasons,
+        evidence=_evidence(standing, run.measurement),
+        strata={name: decide(run.standing(name), today) for name in run.strata},
+        run_id=run.run_id,
+        age_days=age,
+    )
+
+
+def _evidence(standing: Standing, measured: Measurement) -> Evidence:
+    return Evidence(
+        standing=standing,
+        counts=measured.counts,
+        kappa=measured.stats["kappa"].value,
+        pass_recall=measured.stats["pass_recall"].value,
+        fail_recall=measured.stats["fail_recall"].value,
+    )
+
+
+def corrected(run: CalibrationRun, passed: int, judged: int) -> CorrectedRate:
+    """Return the PASS rate of `judged` items of which the judge passed `passed`, as the run's labels correct it."""
+    counts, weighted = run.measurement.counts, run.measurement.weighted
+    table = np.array([[counts["FF"], counts["FP"]], [counts["PF"], counts["PP"]]], dtype=np.float64)
+    people = _people(weighted, run) if run.sampling_design == "verdict_stratified" else None
+    return corrected_rate(Judged(passed, judged), table, run.sampling_design, people)
+
+
+def _people(weighted: dict[str, float], run: CalibrationRun) -> Estimate | None:
+    total = sum(weighted.values())
+    if not total:
+        return None
+    share, n = (weighted["PF"] + weighted["PP"]) / total, min(run.measurement.n_effective, run.measurement.clusters)
+    return Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=int(total))
