@@ -16,7 +16,7 @@ DIMENSIONS = ("argument_grounding", "recovery_quality", "result_utilization", "r
 RELEASED = {
     ("argument_grounding", "v1"): "sha256:513556bf8d46ab173feb6609f4c96eefeddbd9a3329d08365bd8d4c35477f4e6",
     ("recovery_quality", "v1"): "sha256:1472f1b1869958dcfc032c83b9cff2df0ef947dc612a2869b95451cf6d3b3e9d",
-    ("result_utilization", "v1"): "sha256:ba87c213cd19e0daecf59dab4a12ce84abbe6821ca6c6ce47fdfafe01cc504f6",
+    ("result_utilization", "v1"): "sha256:1ba76673cededab48080e4248faa755a69d0031a486e92541538b4cce626d0db",
     ("route_choice", "v1"): "sha256:f829e98f666dfaf95fccb773ae8026363e29e82ddcf8392188962ed03d6081d7",
 }
 
