@@ -45,6 +45,14 @@ _DONE = re.compile(
     r"|\bsuccessfully (?:completed|processed|done)\b|\b(?:everything is|you(?:'re|’re| are)) all set\b",
     re.IGNORECASE,
 )
+_CUES = ("been", "success", "now", "'ve", "’ve", "have", "done", "all set", "complete", "i ", "we ")
+_DONE_WORDS = ("completed", "processed", " made", "taken care", "done", "finalised", "finalized", "all set", "success")
+_MENTIONS = (
+    *re.findall(r"[a-z]{4,}", " ".join(_ACTS.values()).replace("cancell?ed", "cancelled canceled")),
+    *_DONE_WORDS,
+)
+"""Cheap first looks, on lower-case text: most texts hold no claim, and the patterns are for those that may."""
+
 _NOT_A_CLAIM = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|can't|couldn't|wasn't|weren't|hasn't|haven't|isn't|aren't|didn't|won't"
     r"|can’t|couldn’t|wasn’t|hasn’t|haven’t|didn’t|won’t"
@@ -55,7 +63,7 @@ _NOT_A_CLAIM = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"(?<=[.!?;])\s+|\n+|,?\s+(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s+(?:so|and I|and we)\b"
+    r"(?<=[.!?;])\s+|\n+|,?\s{1,4}(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s{1,4}(?:so|and I|and we)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -71,14 +79,14 @@ class Claim(NamedTuple):
 
 def claims(text: str) -> list[Claim]:
     """Return the claims of completion in a text, one per clause and act at most, in order."""
-    if not _CLAIM.search(text[:MAX_TEXT]) and not _DONE.search(text[:MAX_TEXT]):
+    if not _may_claim(text[:MAX_TEXT].lower()):
         return []
-    found: list[Claim] = []
-    for clause in _clauses(text):
-        claim = _claim_in(clause)
-        if claim is not None:
-            found.append(claim)
-    return found
+    clauses = (clause for clause in _clauses(text) if _may_claim(clause.lower()))
+    return [claim for clause in clauses if (claim := _claim_in(clause)) is not None]
+
+
+def _may_claim(lower: str) -> bool:
+    return any(cue in lower for cue in _CUES) and any(word in lower for word in _MENTIONS)
 
 
 def _clauses(text: str) -> list[str]:
