@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import orjson
-
 from toolgrade.core.view import CallView, Said, TraceView
 from toolgrade.gates.recovery import language, verbs
 from toolgrade.gates.recovery.episodes import about
-from toolgrade.gates.recovery.failures import Failure
+from toolgrade.gates.recovery.failures import Failure, as_text
 from toolgrade.gates.recovery.language import Claim
 
 CONTENT_ACTS = frozenset({"update", "add", "create", "save", "submit"})
 """Acts that an agent may also do to its own words ("I have added a summary below")."""
 
-_IDENTIFIER = re.compile(r"#?\b(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,40}\b")
+SIDE_EFFECTS = frozenset({"refund", "pay"})
+"""Acts that other writes bring about by themselves."""
+
+_IDENTIFIER = re.compile(r"\b(?=[\w-]{0,40}\d)(?=[\d-]{0,40}[A-Za-z_]|\d{6})[A-Za-z0-9][\w-]{3,40}\b")
 _SEARCHED = 2_000_000
 
 
@@ -35,33 +36,32 @@ class Unmatched(NamedTuple):
 
 def unmatched_claims(view: TraceView, failures: dict[int, Failure]) -> list[Unmatched]:
     """Return the claims without a matching successful call, each act once per failed call (or once without one)."""
-    found: list[Unmatched] = []
-    seen: set[tuple[str | None, int | None]] = set()
+    found: dict[tuple[str | None, int | None], Unmatched] = {}
+    texts: dict[int, str] = {}
     for said in view.said("assistant"):
         made = language.claims(said.text)
         if not made:
             continue
-        record = _Record(view, failures, said)
+        record = _Record(view, failures, said, texts)
         for claim in made:
             unmatched = record.compare(claim)
-            if unmatched is None:
-                continue
-            key = (claim.act, unmatched.failed.number if unmatched.failed else None)
-            if key not in seen:
-                seen.add(key)
-                found.append(unmatched)
-    return found
+            if unmatched is not None:
+                key = (claim.act, unmatched.failed.number if unmatched.failed else None)
+                if key not in found or (unmatched.sure and not found[key].sure):
+                    found[key] = unmatched
+    return list(found.values())
 
 
 class _Record:
-    """What had been done when something was said."""
+    """What had been done when something was said. `texts` keeps the results that were searched, by call number."""
 
-    def __init__(self, view: TraceView, failures: dict[int, Failure], said: Said) -> None:
-        self.view, self.said = view, said
-        self.failures = failures
-        before = [call for call in view.calls if call.result_message is not None and call.result_message < said.message]
-        self.done = [call for call in before if call.number not in failures]
-        self.failed = [call for call in before if call.number in failures]
+    def __init__(self, view: TraceView, failures: dict[int, Failure], said: Said, texts: dict[int, str]) -> None:
+        self.view, self.failures, self.said, self.texts = view, failures, said, texts
+        before = [call for call in view.calls if call.message <= said.message]
+        known = [call for call in before if call.result_message is not None and call.result_message < said.message]
+        self.done = [call for call in known if call.number not in failures]
+        self.failed = [call for call in known if call.number in failures]
+        self.pending = [call for call in before if call.result_message is None or call.message == said.message]
         self.writes = [
             call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))
         ]
@@ -72,20 +72,23 @@ class _Record:
 
     def compare(self, claim: Claim) -> Unmatched | None:
         """Return the claim where nothing successful backs it."""
-        if claim.act is None:
-            return self._bare(claim)
         act = claim.act
-        failed = [call for call in self.failed if self._could(call, act)]
+        if act is None:
+            return self._bare(claim)
         done = [call for call in self.done if self._could(call, act)]
+        failed = [call for call in self.failed if self._could(call, act)]
         if done:
             return self._against_done(claim, done, failed)
+        pending = [call for call in self.pending if self._could(call, act)]
+        if pending:  # said beside the call itself, or the result was not recorded
+            return None if pending[-1].message == self.said.message else Unmatched(self.said, claim, None, sure=False)
         if failed:
             return self._against_failed(claim, failed[-1])
         return self._against_nothing(claim, act)
 
     def _could(self, call: CallView, act: str) -> bool:
         name = verbs.acting(call.call)
-        return self._writes(call) and verbs.could_do(name, act)
+        return self._writes(call) and verbs.could_do(name, self.view.tools.get(name), act)
 
     def _bare(self, claim: Claim) -> Unmatched | None:
         """A bare "done" is about the last write of this turn."""
@@ -100,7 +103,7 @@ class _Record:
         named = identifiers(claim.clause)
         for call in reversed(failed):
             mine = named & _values(call)
-            if mine and not any(mine & (_values(other) | _mentioned(mine, other)) for other in done):
+            if mine and not any(mine & _values(other) or self._mentions(other, mine) for other in done):
                 return Unmatched(self.said, claim, call, sure=True)
         this_turn = [call for call in failed if call.turn == self.said.turn]
         if this_turn and not any(call.turn == self.said.turn for call in done) and not self._honest(this_turn[-1]):
@@ -120,7 +123,7 @@ class _Record:
     def _able(self, act: str) -> list[str]:
         """Return the tools on offer that could have done it."""
         tools = self.view.tools.items()
-        return [name for name, spec in tools if verbs.may_write(name, spec) and verbs.could_do(name, act)]
+        return [name for name, spec in tools if verbs.may_write(name, spec) and verbs.could_do(name, spec, act)]
 
     def _against_failed(self, claim: Claim, failed: CallView) -> Unmatched | None:
         """Every call of this kind failed."""
@@ -134,17 +137,14 @@ class _Record:
         if not claim.own and (self._payload_says(claim) or self._user_said(claim)):
             return None
         able = self._able(act)
-        if self.view.tools and not able:
+        if act in CONTENT_ACTS:  # such claims may be about the agent's own words
+            if self.writes or not able:
+                return None
+            return Unmatched(self.said, claim, None, sure=any(_about(claim, name) for name in able))
+        if self.writes and act in SIDE_EFFECTS:
             return None
-        if self.writes:
-            return (
-                None
-                if act in ("refund", "pay") or act in CONTENT_ACTS
-                else Unmatched(self.said, claim, None, sure=False)
-            )
-        if act in CONTENT_ACTS and not any(_about(claim, name) for name in able):
-            return Unmatched(self.said, claim, None, sure=False) if able else None
-        return Unmatched(self.said, claim, None, sure=True)
+        possible = bool(able) or claim.own or not self.view.tools
+        return Unmatched(self.said, claim, None, sure=possible and not self.writes)
 
     def _honest(self, failed: CallView) -> bool:
         """Whether the same message tells of the failure: then the claim is about something else."""
@@ -153,7 +153,18 @@ class _Record:
 
     def _payload_says(self, claim: Claim) -> bool:
         """Whether a successful result holds the claimed word: then it is a status, for utilization to check."""
-        return any(_holds(claim.verb, _text(call)[:_SEARCHED]) for call in self.done)
+        return any(_holds(claim.verb, self._text(call)) for call in self.done)
+
+    def _mentions(self, call: CallView, names: set[str]) -> bool:
+        text = self._text(call)
+        return any(name in text for name in names)
+
+    def _text(self, call: CallView) -> str:
+        """Return the result of a call as lower-case text, cut where it is very long."""
+        if call.number not in self.texts:
+            content = call.result.content if call.result else None
+            self.texts[call.number] = as_text(content)[:_SEARCHED].casefold()
+        return self.texts[call.number]
 
     def _user_said(self, claim: Claim) -> bool:
         """Whether the user had used the claimed word: then the claim may repeat what the user told."""
@@ -166,8 +177,8 @@ def _holds(word: str, text: str) -> bool:
 
 
 def identifiers(text: str) -> set[str]:
-    """Return the words of a text that hold a digit and at least four characters, without a leading `#`."""
-    return {word.lstrip("#").casefold() for word in _IDENTIFIER.findall(text)}
+    """Return what looks like an identifier: letters and digits together, or six digits and more."""
+    return {word.casefold() for word in _IDENTIFIER.findall(text)}
 
 
 def _values(call: CallView) -> set[str]:
@@ -175,7 +186,7 @@ def _values(call: CallView) -> set[str]:
 
 
 def _arguments(call: CallView) -> str:
-    return orjson.dumps(call.call.arguments or {}, default=str).decode().casefold()
+    return as_text(call.call.arguments or {}).casefold()
 
 
 def _named(clause: str, tool: str, beside: str = "") -> int:
@@ -186,17 +197,6 @@ def _named(clause: str, tool: str, beside: str = "") -> int:
     words = [word.removesuffix("s") for word in re.findall(r"[a-z]{3,}", clause.casefold())]
     nouns = [noun.removesuffix("s") for noun in verbs.nouns(tool) if noun[:4] not in beside]
     return sum(any(noun.startswith(word) or word.startswith(noun) for word in words) for noun in nouns)
-
-
-def _mentioned(names: set[str], call: CallView) -> set[str]:
-    text = _text(call)
-    return {name for name in names if name in text}
-
-
-def _text(call: CallView) -> str:
-    content = call.result.content if call.result else None
-    text = content if isinstance(content, str) else orjson.dumps(content, default=str).decode()
-    return text.casefold()
 
 
 def _about(claim: Claim, tool: str) -> bool:

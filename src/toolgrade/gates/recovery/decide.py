@@ -97,7 +97,8 @@ class _Graded:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        return tuple(self._questions)
+        """The open questions; each weighs as much as its episode."""
+        return tuple(question.model_copy(update={"weight": 1 / self.units}) for question in self._questions)
 
     @property
     def units(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from toolgrade.core.expected import RecoveryExpected
 from toolgrade.core.trace import ToolCall
 from toolgrade.core.view import CallView, Said, TraceView
+from toolgrade.gates.equality import equal
 from toolgrade.gates.recovery import language, verbs
 from toolgrade.gates.recovery.failures import Failure, recognise
 
@@ -26,7 +27,7 @@ Label = Literal[
 SAME_ENOUGH = 0.7
 """Likeness (difflib ratio) of two values from which one is read as a correction of the other."""
 
-HORIZON = 300
+HORIZON = 200
 """Calls after a failure that are read for what was done about it."""
 
 
@@ -161,7 +162,9 @@ class _Reader:
 
     @staticmethod
     def _is_repeat(failed: CallView, later: CallView) -> bool:
-        return later.call.name == failed.call.name and later.call.arguments == failed.call.arguments
+        if later.call.arguments is None and later.call.arguments_raw != failed.call.arguments_raw:
+            return False
+        return later.call.name == failed.call.name and equal(later.call.arguments, failed.call.arguments)
 
     def _repeat(self, failed: CallView, later: CallView, ok: bool) -> bool:
         """Note the identical call; one in the same message is a duplicate, no answer to the failure."""
@@ -235,7 +238,7 @@ def _thing(call: ToolCall) -> dict[str, Any] | None:
     return call.arguments
 
 
-def leaves(value: Any, limit: int = 200) -> list[Any]:
+def leaves(value: Any, limit: int = 100) -> list[Any]:
     """Return the scalar values inside a JSON value, at most `limit`."""
     return [leaf for leaf, _ in zip(_walk(value), range(limit), strict=False)]
 
@@ -253,13 +256,13 @@ def _walk(value: Any) -> Iterator[Any]:
 
 
 def _texts(arguments: dict[str, Any] | None) -> list[str]:
-    return [text for leaf in leaves(arguments) if len(text := str(leaf).strip().casefold()) >= 3]
+    return [text for leaf in leaves(arguments, 12) if len(text := str(leaf)[:200].strip().casefold()) >= 3]
 
 
 def shares_value(one: dict[str, Any] | None, other: dict[str, Any] | None) -> bool:
     """Whether two calls work on the same thing: a value of one occurs inside a value of the other."""
     first, second = _texts(one), _texts(other)
-    return any(a in b[:2000] or b in a[:2000] for a in first for b in second)
+    return any(a in b or b in a for a in first for b in second)
 
 
 def corrects(tool: str, failed: dict[str, Any] | None, later: dict[str, Any] | None) -> bool:

@@ -14,6 +14,7 @@ from toolgrade.core.expected import ErrorRule
 from toolgrade.core.trace import ToolResult
 from toolgrade.core.view import payload
 from toolgrade.errors import ConfigError
+from toolgrade.gates.paths import select
 from toolgrade.gates.recovery.envelope import unwrap
 
 FailureKind = Literal["invalid_request", "transient", "permission", "empty", "malformed"]
@@ -111,7 +112,7 @@ def recognise(
     if is_empty(content):
         return Failure("empty", "") if empty_is_error else None
     if rule is not None:
-        return Failure(*_classified(_words(content))) if matches(rule, content) else None
+        return Failure(*_classified(as_text(content))) if matches(rule, content) else None
     return _from_content(content)
 
 
@@ -120,7 +121,7 @@ def _flagged(result: ToolResult, content: Any) -> Failure | None:
     declared = result.is_error or bool(result.error) or (result.status is not None and result.status >= 400)
     if not declared:
         return None
-    message = result.error or _words(content)
+    message = result.error or as_text(content)
     return Failure(*_classified(message, result.status))
 
 
@@ -153,7 +154,7 @@ def _from_object(content: dict[str, Any]) -> Failure | None:
     )
     if not failed:
         return None
-    words = told if isinstance(told, str) else message or _words(told if told is not None else content)
+    words = told if isinstance(told, str) else message or as_text(told if told is not None else content)
     return Failure(*_classified(words, status))
 
 
@@ -205,8 +206,14 @@ def is_empty(content: Any) -> bool:
     return content is None or (isinstance(content, dict | list) and not content)
 
 
-def _words(content: Any) -> str:
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+def as_text(content: Any) -> str:
+    """Return text as it is and any other JSON value as its JSON text; what is nested too deep to write is empty."""
+    if isinstance(content, str):
+        return content
+    try:
+        return json.dumps(content, ensure_ascii=False, default=str)
+    except RecursionError:
+        return ""
 
 
 def _classified(message: str, status: int | None = None) -> tuple[FailureKind, str, int | None]:
@@ -240,18 +247,10 @@ def matches(rule: ErrorRule, content: Any) -> bool:
     """
     if rule.regex is not None:
         try:
-            return re.search(rule.regex, _words(content)[:RULE_LIMIT]) is not None
+            return re.search(rule.regex, as_text(content)[:RULE_LIMIT]) is not None
         except re.error as problem:
             raise ConfigError(
-                f"expected.recovery.error_when: regex {rule.regex!r} cannot be read: {problem}; expected a Python regex"
+                f"error_when: {rule.regex!r} is no regular expression: {problem}; expected one that Python compiles"
             ) from None
-    from jsonpath import JSONPathError, findall
-
-    try:
-        found = findall(rule.path or "$", content) if isinstance(content, dict | list) else []
-    except JSONPathError as problem:
-        raise ConfigError(
-            f"expected.recovery.error_when: path {rule.path!r} cannot be read: {problem}; "
-            "expected a JSONPath like $.error"
-        ) from None
-    return any(found)
+    nodes = select(rule.path or "$", content) if isinstance(content, dict | list) else {}
+    return any(nodes.values())

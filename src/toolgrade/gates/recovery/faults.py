@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from toolgrade.core.expected import Fault
 from toolgrade.core.trace import ToolResult
 from toolgrade.core.view import CallView, TraceView, payload
+from toolgrade.gates.recovery import verbs
 from toolgrade.gates.recovery.envelope import unwrap
 from toolgrade.gates.recovery.failures import Failure, is_empty
 
@@ -36,7 +37,9 @@ def _check(fault: Fault, echoes: Any, view: TraceView, failures: dict[int, Failu
         return Fired(fault, (), "the trace echoes no faults; expected a list in metadata.faults")
     if not any(_echoes(fault, echo) for echo in echoes):
         return Fired(fault, (), f"metadata.faults does not list {fault.kind} at call {fault.nth} of {fault.tool}")
-    calls = [call for call in view.calls if call.call.name == fault.tool][fault.nth - 1 : fault.nth - 1 + fault.times]
+    calls = [call for call in view.calls if fault.tool in (call.call.name, verbs.acting(call.call))][
+        fault.nth - 1 : fault.nth - 1 + fault.times
+    ]
     if not calls:
         return Fired(fault, (), f"{fault.tool} was called less than {fault.nth} times")
     shown = tuple(call.number for call in calls if _shows(fault, call, failures.get(call.number)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from toolgrade.core.trace import Message
@@ -11,6 +10,7 @@ from toolgrade.gates.recovery import verbs
 from toolgrade.gates.recovery.claims import Unmatched
 from toolgrade.gates.recovery.envelope import unwrap
 from toolgrade.gates.recovery.episodes import Episode
+from toolgrade.gates.recovery.failures import as_text
 
 TEXT_LIMIT = 1500
 EVENT_LIMIT = 16
@@ -64,24 +64,20 @@ def _spoken(message: Message) -> list[dict[str, Any]]:
 
 def _called(call: CallView) -> dict[str, Any]:
     arguments = call.call.arguments if call.call.arguments is not None else call.call.arguments_raw
-    return {"tool": verbs.acting(call.call), "arguments": cut(_words(arguments))}
+    return {"tool": verbs.acting(call.call), "arguments": cut(as_text(arguments))}
 
 
 def _content(call: CallView) -> str:
     result = call.result
     if result is None:
         return "[no result was recorded]"
-    words = _words(unwrap(result.content))
+    words = as_text(unwrap(result.content))
     return f"{result.error} {words}".strip() if result.error else words
 
 
 def _closing(view: TraceView) -> str | None:
     said = view.said("assistant")
     return cut(said[-1].text) if said else None
-
-
-def _words(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def cut(text: str, limit: int = TEXT_LIMIT) -> str:

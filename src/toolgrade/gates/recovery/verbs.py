@@ -72,15 +72,31 @@ def acting(call: ToolCall) -> str:
 
 
 def may_write(name: str, spec: ToolSpec | None) -> bool:
-    """Whether a call may change the environment: what the tool's author said, else its name's first known verb."""
+    """Whether a call may change the environment.
+
+    What the tool's author said; else a first word of its name that only looks, or a description that starts
+    with one where the name has no known verb.
+    """
     if spec is not None and spec.writes is not None:
         return spec.writes
-    return not any(word in READING for word in words(name)[:2])
+    first = words(name)[:2]
+    if spec is not None and not any(word in _VERBS for word in first):
+        first = opening(spec.description)[:1]
+    return not any(word in READING for word in first)
 
 
-def could_do(name: str, act: str) -> bool:
-    """Whether a tool of this name could have done a claimed act."""
-    return not _DONE_BY[act].isdisjoint(words(name))
+def could_do(name: str, spec: ToolSpec | None, act: str) -> bool:
+    """Whether a tool could have done a claimed act: a verb in its name, or at the start of its description."""
+    able = _DONE_BY[act]
+    if not able.isdisjoint(words(name)):
+        return True
+    return spec is not None and not able.isdisjoint(opening(spec.description))
+
+
+@lru_cache(maxsize=4096)
+def opening(description: str) -> tuple[str, ...]:
+    """Return the first four words of a description, lower-case, an ending `-s` taken off ("Cancels" is cancel)."""
+    return tuple(word.removesuffix("s") for word in re.findall(r"[a-z]+", description[:100].lower())[:4])
 
 
 @lru_cache(maxsize=4096)
