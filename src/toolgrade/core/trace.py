@@ -6,14 +6,33 @@ the order of messages (`toolgrade.core.view`), so a trace cannot contradict itse
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from toolgrade.core.model import Frozen
 from toolgrade.core.tool import ToolSpec
 
 Role = Literal["system", "user", "assistant", "tool"]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether every number in a JSON value is one that JSON has: neither NaN nor infinite."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(is_finite, value.values()))
+    return all(map(is_finite, value)) if isinstance(value, list | tuple) else True
+
+
+def _finite(value: Any) -> Any:
+    if value.__class__ is not str and value is not None and not is_finite(value):
+        raise ValueError("holds a number that is NaN or infinite, which JSON does not have")
+    return value
+
+
+Json = Annotated[Any, AfterValidator(_finite)]
 
 
 class Usage(Frozen):
@@ -39,7 +58,7 @@ class ToolCall(Frozen):
 
     name: str
     id: str | None = None
-    arguments: dict[str, Any] | None = Field(default_factory=dict)
+    arguments: Annotated[dict[str, Any] | None, AfterValidator(_finite)] = Field(default_factory=dict)
     arguments_raw: str | None = None
     parse_error: str | None = None
 
@@ -54,7 +73,7 @@ class ToolResult(Frozen):
 
     call_id: str | None = None
     name: str | None = None
-    content: Any = None
+    content: Json = None
     status: int | None = None
     error: str | None = None
     is_error: bool | None = None
@@ -86,7 +105,7 @@ class Trace(Frozen):
     trial: int = 0
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] | None = None
-    final_state: Any = None
+    final_state: Json = None
     final_state_basis: Literal["environment", "recorded_verdict"] = "environment"
     error: str | None = None
     model: str | None = None
