@@ -89,8 +89,9 @@ def test_a_line_that_only_ends_like_the_one_before_is_not_mistaken_for_it(tmp_pa
          'schema: found text "toolgrade.trace/2", expected "toolgrade.trace/1". Another version needs another toolgrade.'),
         ('{"id":"a","messages":[]}', 'schema: found nothing, expected "toolgrade.trace/1". Add it.'),
         ('{"schema":"toolgrade.trace/1","id":"a","messages":[],"final_state":NaN}',
-         "found no JSON (expected value at line 1 column 68), expected one JSON value. "
-         "NaN, Infinity and trailing commas are no JSON."),
+         "final_state: holds a number that is NaN or infinite, which JSON does not have."),
+        ('{"schema":"toolgrade.trace/1","id":"a","messages":[{"role":"tool","result":{"content":[1e999]}}]}',
+         "messages[0].result.content: holds a number that is NaN or infinite, which JSON does not have."),
         ("3", 'found a number 3, expected an object with "schema": "toolgrade.trace/1".'),
     ],
 )  # fmt: skip

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from pydantic_core import from_json
 
-from toolgrade.core.trace import ToolCall, Usage
+from toolgrade.core.trace import ToolCall, Usage, is_finite
 from toolgrade.formats.access import as_text, describe, opt_int, opt_text
 
 
@@ -45,23 +44,13 @@ def parse_arguments(arguments: Any) -> tuple[dict[str, Any] | None, str | None, 
             return {}, None, None
     if not isinstance(value, dict):
         return None, _raw(arguments), f"found {describe(value)}, expected an object"
-    if not _finite(value):
+    if not is_finite(value):
         return None, _raw(arguments), "holds a number that is not finite, which JSON does not have"
     return value, None, None
 
 
 def _raw(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_finite, value.values()))
-    if isinstance(value, list):
-        return all(map(_finite, value))
-    return True
 
 
 def read_text(content: Any) -> str | None:

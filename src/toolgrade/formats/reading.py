@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-import orjson
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from toolgrade.core.case import Case
-from toolgrade.core.identity import content_hash
 from toolgrade.core.result import Origin
 from toolgrade.core.trace import Trace
 from toolgrade.formats.record import CaseRecord, Malformed, Record
@@ -113,7 +112,4 @@ def _message(document: Document, part: Part, error: Malformed) -> str:
 def _hash(document: Document, part: Part) -> str:
     if not part.field:
         return document.sha256
-    try:
-        return digest(orjson.dumps(part.value, option=orjson.OPT_SORT_KEYS))
-    except orjson.JSONEncodeError:  # an integer beyond 64 bits
-        return content_hash(part.value)
+    return digest(to_json(part.value))

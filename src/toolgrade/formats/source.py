@@ -138,9 +138,13 @@ class Source:
 
 
 def read_document(place: str, raw: bytes) -> Document:
-    """Return the JSON value in `raw`, or the error that says where it stops being JSON."""
+    """Return the JSON value in `raw`, or the error that says where it stops being JSON.
+
+    NaN and Infinity are let through, as Python writes them: a trace that holds one where it counts is refused
+    by itself, and the others of the same document are not lost with it.
+    """
     try:
-        return Document(place, parse_json(raw), digest(raw))
+        return Document(place, from_json(raw), digest(raw))
     except ValueError as error:
         return Document(place, None, digest(raw), f"{place}: {json_problem(error)}")
 
@@ -154,7 +158,7 @@ def json_problem(error: ValueError) -> str:
         return f"found bytes that are no UTF-8 ({text}), expected UTF-8 JSON. Save the file as UTF-8."
     if "EOF" in text:
         return f"the JSON ends too early ({text}), expected a whole value. The file was probably cut off."
-    return f"found no JSON ({text}), expected one JSON value. NaN, Infinity and trailing commas are no JSON."
+    return f"found no JSON ({text}), expected one JSON value. Comments and trailing commas are no JSON."
 
 
 def _parses(line: bytes) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
+from pydantic_core import to_json
 
 from toolgrade.core.tool import ToolSpec
 from toolgrade.errors import ConfigError, UnreadableError
@@ -64,7 +64,7 @@ def recorded_tools(value: Any, field: str = "tools") -> tuple[ToolSpec, ...] | N
     """
     if not value:
         return None
-    return _shared(orjson.dumps(value), field)
+    return _shared(to_json(value), field)
 
 
 @lru_cache(maxsize=256)
