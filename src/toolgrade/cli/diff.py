@@ -1,0 +1,34 @@
+"""`toolgrade diff`: two runs, paired by case and trial."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from toolgrade.cli.options import terminal
+from toolgrade.pipeline.compare import compare_runs
+from toolgrade.report.difference import print_comparison
+
+
+@click.command()
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option("--tolerance", type=click.FloatRange(0, 1), default=0.0, help="How far a rate may fall (default 0).")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON, and nothing else, on stdout.")
+@click.pass_context
+def diff(ctx: click.Context, base: Path, candidate: Path, tolerance: float, as_json: bool) -> None:
+    """Compare the run directories BASE and CANDIDATE; exits 1 where a check fell by more than the tolerance.
+
+    \b
+    Examples:
+      toolgrade diff runs/main runs/branch
+      toolgrade diff runs/main runs/branch --tolerance 0.05
+    """
+    comparison = compare_runs(base, candidate)
+    if as_json:
+        click.echo(comparison.model_dump_json())
+    else:
+        print_comparison(terminal(), comparison, tolerance)
+    fell = any(check.beyond(tolerance) for name, check in comparison.checks.items() if name != "aggregate")
+    ctx.exit(1 if fell else 0)
