@@ -117,7 +117,12 @@ class RunOutcome(Frozen):
 
 def default_folder(plan: RunPlan) -> Path:
     """Return the run directory used where none was named: the same inputs give the same one."""
-    return Path("runs") / f"{plan.traces.stem}-{plan.identity().removeprefix('sha256:')[:8]}"
+    name = plan.suite.name if plan.suite is not None else plan.traces.stem
+    return Path("runs") / f"{_file_name(name)}-{plan.identity().removeprefix('sha256:')[:8]}"
+
+
+def _file_name(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)[:60] or "run"
 
 
 def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None) -> RunOutcome:

@@ -62,10 +62,8 @@ def _costliest(console: Console, summary: Summary, folder: str) -> None:
 
 def _checks(console: Console, summary: Summary, thresholds: Sequence[ThresholdResult]) -> None:
     asked = {result.name: result for result in thresholds}
-    table = Table(
-        title="Checks", title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
-    for name in ("check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold"):
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("Check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold"):
         table.add_column(
             name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != "undecided"
         )
