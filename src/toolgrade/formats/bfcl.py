@@ -24,6 +24,7 @@ from toolgrade.formats.reading import Part, read_cases, read_parts
 from toolgrade.formats.record import CaseRecord, Malformed, Record
 from toolgrade.formats.source import Source
 
+_END_TOKENS = re.compile(r"(?:<\|?\w+\|?>\s*)+\Z")  # `<end_of_turn>`, `<|im_end|>`, left over by raw decoding
 _LITERALS = {"true": True, "false": False, "null": None}
 _MAX_TEXT = 100_000
 _KEPT_ELSEWHERE = ("id", "result", "model_result_decoded", "input_token_count", "output_token_count", "latency")
@@ -125,10 +126,13 @@ def _calls(result: Any, field: str, names: dict[str, str]) -> Iterator[ToolCall]
 def python_calls(text: str) -> list[tuple[str, dict[str, Any]]] | None:
     """Return the calls in text like `[f(a=1), g.h(b="x")]`; None where it is anything else, prose above all.
 
-    The text is parsed, never run: values must be literals (JSON's `true`, `false` and `null` count).
+    The text is parsed, never run: values must be literals (JSON's `true`, `false` and `null` count) or bare
+    names, which stand for their own text as in BFCL's decoder.
     """
-    bare = text.strip().strip("`").strip()
-    if len(bare) > _MAX_TEXT or not bare.endswith((")", "]")):
+    if len(text) > _MAX_TEXT:
+        return None
+    bare = _END_TOKENS.sub("", text).strip().strip("`").strip()
+    if not bare.endswith((")", "]")):
         return None
     try:
         with warnings.catch_warnings():
@@ -150,8 +154,8 @@ def _python_call(node: ast.expr) -> tuple[str, dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name) and node.id in _LITERALS:
-        return _LITERALS[node.id]
+    if isinstance(node, ast.Name):
+        return _LITERALS.get(node.id, node.id)
     if isinstance(node, ast.List | ast.Tuple):
         return [_literal(item) for item in node.elts]
     if isinstance(node, ast.Dict):
