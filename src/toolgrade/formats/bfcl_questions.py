@@ -10,7 +10,7 @@ from toolgrade.core.trace import Message
 from toolgrade.formats.access import as_list, as_object
 from toolgrade.formats.openai_chat import read_messages
 from toolgrade.formats.record import Malformed
-from toolgrade.formats.schemas import rename_types
+from toolgrade.formats.schemas import enums_to_items, rename_types
 from toolgrade.formats.source import Source
 from toolgrade.formats.tools import parse_tools
 
@@ -46,7 +46,10 @@ def read_question(value: Any) -> BfclQuestion:
         as_object(function, f"function[{number}]")
         for number, function in enumerate(as_list(item.get("function"), "function"))
     ]
-    standard = [function | {"parameters": rename_types(function.get("parameters"), _TYPES)} for function in functions]
+    standard = [
+        function | {"parameters": enums_to_items(rename_types(function.get("parameters"), _TYPES))}
+        for function in functions
+    ]
     tools = parse_tools(standard, "function").values() if standard else ()
     return BfclQuestion(read_messages(turns[0], "question[0]"), tuple(tools))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 GEMINI_TYPES: dict[str, str | None] = {
@@ -15,26 +15,47 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 
 
 def rename_types(schema: Any, names: Mapping[str, str | None]) -> Any:
-    """Return `schema` with its `type` names replaced at every depth; a name mapped to None is left out.
+    """Return `schema` with its `type` names replaced at every depth; a name mapped to None is left out."""
 
-    Only places where a schema may stand are visited, so a parameter called `type` stays as it is.
+    def renamed(one: dict[str, Any]) -> dict[str, Any]:
+        kind = one.get("type")
+        if not isinstance(kind, str) or kind not in names:
+            return one
+        rest = {key: value for key, value in one.items() if key != "type"}
+        return rest if names[kind] is None else one | {"type": names[kind]}
+
+    return _everywhere(schema, renamed)
+
+
+def enums_to_items(schema: Any) -> Any:
+    """Return `schema` with an `enum` of what no array is moved from an array to its items, at every depth.
+
+    On the array itself it would refuse every value; whoever writes it there means the items.
     """
+
+    def moved(one: dict[str, Any]) -> dict[str, Any]:
+        enum = one.get("enum")
+        if one.get("type") != "array" or not isinstance(enum, list) or any(isinstance(value, list) for value in enum):
+            return one
+        items = one.get("items")
+        rest = {key: value for key, value in one.items() if key != "enum"}
+        return rest | {"items": (items if isinstance(items, dict) else {}) | {"enum": enum}}
+
+    return _everywhere(schema, moved)
+
+
+def _everywhere(schema: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Apply `change` wherever a schema may stand, and only there: a parameter called `type` stays as it is."""
     if not isinstance(schema, dict):
         return schema
-    out = dict(schema)
-    kind = out.get("type")
-    if isinstance(kind, str) and kind in names:
-        if names[kind] is None:
-            del out["type"]
-        else:
-            out["type"] = names[kind]
+    out = dict(change(schema))
     for key in _ONE:
         if key in out:
-            out[key] = rename_types(out[key], names)
+            out[key] = _everywhere(out[key], change)
     for key in _MANY:
         if isinstance(out.get(key), list):
-            out[key] = [rename_types(item, names) for item in out[key]]
+            out[key] = [_everywhere(item, change) for item in out[key]]
     for key in _NAMED:
         if isinstance(out.get(key), dict):
-            out[key] = {name: rename_types(item, names) for name, item in out[key].items()}
+            out[key] = {name: _everywhere(item, change) for name, item in out[key].items()}
     return out
