@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolgrade.core.identity import content_hash
 from toolgrade.core.verdict import Question, Verdict
@@ -75,10 +75,10 @@ class Panel:
             return verdicts[0]
         votes = Counter(verdict.verdict for verdict in verdicts)
         told = "; ".join(f"{verdict.model}: {verdict.verdict} ({verdict.reason})" for verdict in verdicts)
-        update = {
+        update: dict[str, Any] = {
             "judge_id": self.id,
             "model": self.model,
-            "model_reported": " + ".join(dict.fromkeys(v.model_reported or "?" for v in verdicts)),
+            "model_reported": ", ".join(sorted({v.model_reported for v in verdicts if v.model_reported})) or None,
             "replicate": 0,
             "latency_ms": _total([verdict.latency_ms for verdict in verdicts]),
             "cost": _total([verdict.cost for verdict in verdicts]),

@@ -21,7 +21,10 @@ from toolgrade.formats.record import Record
 from toolgrade.formats.registry import read_traces
 from toolgrade.gates.contract import validate_case
 from toolgrade.pipeline.grade import grade_trace, unreadable
-from toolgrade.pipeline.rundir import SUMMARY, RunWriter, write_json
+from toolgrade.pipeline.judging.options import JudgeOptions
+from toolgrade.pipeline.judging.plan import JudgePlan, PriceOf
+from toolgrade.pipeline.judging.stage import Judging
+from toolgrade.pipeline.rundir import GATED, RESULTS, SUMMARY, RunWriter, read_results, write_json
 from toolgrade.pipeline.settings import Settings
 from toolgrade.pipeline.summary import Summary, summarise
 from toolgrade.pipeline.tally import Tally
@@ -33,7 +36,8 @@ Progress = Callable[[int], None]
 class RunPlan(Frozen):
     """What is to be graded, against what.
 
-    `select` are patterns over case ids, or `tag:NAME`; only traces of matching cases are graded.
+    `select` are patterns over case ids, or `tag:NAME`; only traces of matching cases are graded. `judges` are
+    asked what the gates leave open; without them it stays open.
     """
 
     traces: Path
@@ -44,6 +48,7 @@ class RunPlan(Frozen):
     checks: tuple[Check, ...] = CHECKS
     select: tuple[str, ...] = ()
     settings: Settings = Settings()
+    judges: JudgeOptions | None = None
 
     @property
     def toolbox(self) -> dict[str, ToolSpec] | None:
@@ -93,6 +98,7 @@ class RunPlan(Frozen):
             "cases_hash": _hash(self.suite.cases if self.suite else None),
             "tools_hash": _hash(self.toolbox),
             "settings": self.settings.model_dump(mode="json"),
+            "judges": None if self.judges is None else {name: panel.id for name, panel in self.judges.panels().items()},
         }
 
 
@@ -125,23 +131,23 @@ def _file_name(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)[:60] or "run"
 
 
-def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None) -> RunOutcome:
+def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judging: Judging | None = None) -> RunOutcome:
     """Grade every trace of `plan` into the run directory `folder`, going on where an interrupted run stopped.
 
-    Calls `progress` with the number of traces graded so far.
+    Calls `progress` with the number of traces graded so far. `judging` asks the judges of `plan.judges`; None
+    makes it from there, with no judge trusted.
 
     Raises:
-        ConfigError: a case does not fit the tools, a selector matches nothing, or nothing was graded.
+        ConfigError: a case does not fit the tools, a selector matches nothing, nothing was graded, or a judge's
+            prompt is wrong.
         UnreadableError: the source or the run directory cannot be read or written.
+        KeyboardInterrupt: the judging was interrupted; what was judged is written, and the run can go on.
     """
-    if not plan.traces.exists():
-        raise UnreadableError(f"{plan.traces}: no such file or directory")
-    cases = plan.cases()
-    for case in cases.values():
-        tools = {tool.name: tool for tool in case.tools} if case.tools is not None else plan.toolbox
-        validate_case(case, tools)
+    cases = _checked(plan)
+    if judging is None and plan.judges is not None:
+        judging = Judging(plan.judges)
     tally = Tally()
-    with RunWriter(folder, plan.identity(), plan.about()) as writer:
+    with RunWriter(folder, plan.identity(), plan.about(), RESULTS if judging is None else GATED) as writer:
         for number, (result, trace) in enumerate(_graded(plan, cases, writer), 1):
             tally.add(result)
             if trace is not _ALREADY:
@@ -149,7 +155,13 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None) -> Run
             progress(number)
     if not tally.traces:
         raise ConfigError(f"{plan.traces}: nothing was graded: no trace belongs to a selected case")
+    judged = None
+    if judging is not None:
+        judged = judging.ask(read_results(folder, name=GATED), progress)
+        tally = judged.write(folder)
     summary = summarise(tally, cases, plan.toolbox, plan.identity())
+    if judged is not None:
+        summary = summary.model_copy(update={"judging": judged.summary()})
     thresholds = judge_thresholds(summary, plan.settings)
     code = exit_code(summary, thresholds)
     whole = summary.model_dump(mode="json") | {
@@ -157,7 +169,31 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None) -> Run
         "exit_code": code,
     }
     write_json(folder / SUMMARY, whole)
+    if judged is not None and judged.answers.interrupted:
+        raise KeyboardInterrupt
     return RunOutcome(folder=folder, summary=summary, thresholds=thresholds, exit_code=code)
+
+
+def plan_judging(plan: RunPlan, judging: Judging, price: PriceOf) -> JudgePlan:
+    """Return what a judged run of `plan` would ask and cost; nothing is asked and nothing written.
+
+    Raises:
+        ConfigError: as `run`.
+        UnreadableError: the source cannot be read.
+    """
+    cases = _checked(plan)
+    return judging.plan((result for result, _ in _graded(plan, cases, None)), price)
+
+
+def _checked(plan: RunPlan) -> dict[str, Case]:
+    """Return the selected cases, each of which fits its tools."""
+    if not plan.traces.exists():
+        raise UnreadableError(f"{plan.traces}: no such file or directory")
+    cases = plan.cases()
+    for case in cases.values():
+        tools = {tool.name: tool for tool in case.tools} if case.tools is not None else plan.toolbox
+        validate_case(case, tools)
+    return cases
 
 
 _ALREADY = object()
@@ -165,10 +201,10 @@ _ALREADY = object()
 
 
 def _graded(
-    plan: RunPlan, cases: dict[str, Case], writer: RunWriter
+    plan: RunPlan, cases: dict[str, Case], writer: RunWriter | None
 ) -> Iterator[tuple[TraceResult, Trace | object | None]]:
     """Yield each selected record's result and trace; what an interrupted run already graded is not graded again."""
-    existing = writer.existing() if writer.done else iter(())
+    existing = writer.existing() if writer is not None and writer.done else iter(())
     for record in read_traces(plan.traces, plan.format):
         case, problem = _joined(plan, record)
         if plan.select and problem is None and (case is None or case.id not in cases):
@@ -177,7 +213,7 @@ def _graded(
         if done is not None:
             if done.origin is None or done.origin.sha256 != record.origin.sha256:
                 raise ConfigError(
-                    f"{writer.folder}: the traces changed since the run was interrupted; choose another --out"
+                    f"{plan.traces}: the traces changed since the run was interrupted; choose another --out"
                 )
             yield done, _ALREADY
         elif record.trace is None or problem is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -25,24 +25,28 @@ from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 
 RUN, RESULTS, TRACES, SUMMARY = "run.json", "results.jsonl", "traces.jsonl", "summary.json"
+GATED, REVIEW = "gated.jsonl", "review.jsonl"
+"""Of a judged run: the results before the judges, and what people should look at."""
+
 BUFFER = 1 << 18
 
 
 class RunWriter:
     """Appends graded traces to a run directory, going on where an interrupted run of the same inputs stopped.
 
-    `done` is how many records are already there.
+    `done` is how many records are already there. `results` names the file of results.
     """
 
-    def __init__(self, folder: Path, identity: str, about: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, identity: str, about: dict[str, Any], results: str = RESULTS) -> None:
         self.folder = folder
+        self._file = results
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UnreadableError(f"{folder}: cannot make the run directory: {error.strerror}") from error
         self._check_identity(identity)
         write_json(folder / RUN, {"identity": identity, **about})
-        self.done = _trim(folder / RESULTS, folder / TRACES)
+        self.done = _trim(folder / results, folder / TRACES)
 
     def _check_identity(self, identity: str) -> None:
         path = self.folder / RUN
@@ -56,7 +60,7 @@ class RunWriter:
             raise ConfigError(f"{self.folder}: is not empty and holds no run; choose another --out")
 
     def __enter__(self) -> Self:
-        self._results: BinaryIO = (self.folder / RESULTS).open("ab", buffering=BUFFER)
+        self._results: BinaryIO = (self.folder / self._file).open("ab", buffering=BUFFER)
         self._traces: BinaryIO = (self.folder / TRACES).open("ab", buffering=BUFFER)
         return self
 
@@ -69,11 +73,11 @@ class RunWriter:
     def add(self, result: TraceResult, trace: Trace | None) -> None:
         """Append one result and its trace (None where the record could not be read)."""
         self._traces.write(write_trace(trace) if trace is not None else b"null\n")
-        self._results.write(result.__pydantic_serializer__.to_json(result, exclude_defaults=True) + b"\n")
+        self._results.write(result_line(result))
 
     def existing(self) -> Iterator[TraceResult]:
         """Yield the results that are already there, in order."""
-        yield from read_results(self.folder, self.done)
+        yield from read_results(self.folder, self.done, self._file)
 
 
 def _trim(results: Path, traces: Path) -> int:
@@ -95,13 +99,18 @@ def _complete_lines(path: Path) -> int:
         return sum(line.endswith(b"\n") for line in file)
 
 
-def read_results(folder: Path, most: int | None = None) -> Iterator[TraceResult]:
+def result_line(result: TraceResult) -> bytes:
+    """Return a result as one line of JSON."""
+    return result.__pydantic_serializer__.to_json(result, exclude_defaults=True) + b"\n"
+
+
+def read_results(folder: Path, most: int | None = None, name: str = RESULTS) -> Iterator[TraceResult]:
     """Yield the results of a run, in order.
 
     Raises:
         UnreadableError: the file is missing or a line is no result.
     """
-    path = folder / RESULTS
+    path = folder / name
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file):
@@ -154,6 +163,16 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableError(f"{path}: expected a JSON object, found {type(value).__name__}")
     return value
+
+
+def write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file of lines in one step: a reader sees the old file or the new one, never half of either."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with fresh.open("wb", buffering=BUFFER) as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +14,7 @@ from toolgrade.core.model import Frozen
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.verdict import Basis, Status
 from toolgrade.pipeline.coverage import Coverage, coverage
+from toolgrade.pipeline.judging.tally import JudgingSummary
 from toolgrade.pipeline.tally import CheckTally, Tally
 from toolgrade.stats.classification import Classification, ConfusionMatrix, classification, confusion_matrix
 from toolgrade.stats.consistency import pass_at_k, pass_hat_k
@@ -128,7 +128,7 @@ class Summary(Frozen):
     convergence: Convergence
     compounding: Compounding
     questions: Questions
-    judging: dict[str, Any] = Field(default_factory=dict)
+    judging: JudgingSummary | None = None
 
     def costliest(self, most: int = 3) -> list[FindingSummary]:
         """Return the findings that cost most, by score lost over all checks."""

@@ -1,0 +1,144 @@
+"""One run's judging: ask what the gates left open, fold the verdicts, queue what people should see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from toolgrade.core.result import TraceResult
+from toolgrade.core.verdict import Verdict
+from toolgrade.judges.asking import Answers, Asking
+from toolgrade.judges.panel import Ask, Panel
+from toolgrade.llm import open_model
+from toolgrade.llm.cache import VerdictCache
+from toolgrade.llm.port import Model
+from toolgrade.pipeline.judging.fold import Fold, question_ids
+from toolgrade.pipeline.judging.options import JudgeOptions
+from toolgrade.pipeline.judging.plan import JudgePlan, Planner, PriceOf
+from toolgrade.pipeline.judging.review import entry, reason
+from toolgrade.pipeline.judging.tally import JudgingSummary, JudgingTally
+from toolgrade.pipeline.judging.trusting import Trusting, TrustOf, refused
+from toolgrade.pipeline.rundir import GATED, RESULTS, REVIEW, read_results, result_line, write_lines
+from toolgrade.pipeline.tally import Tally
+
+Progress = Callable[[int], None]
+
+
+class Judging:
+    """The judges of a run. `trust` says what each counts for; `model` opens what is asked, litellm by default."""
+
+    def __init__(
+        self, options: JudgeOptions, trust: TrustOf = refused, model: Callable[[], Model] | None = None
+    ) -> None:
+        self.options = options
+        self.panels = options.panels()
+        self.trust = Trusting(self.panels, trust)
+        self._open = model or (lambda: open_model(options.limits))
+
+    def about(self) -> dict[str, Any]:
+        """Return who judges what, for the identity of a run."""
+        return {name: {"judge": panel.id, "model": panel.model} for name, panel in self.panels.items()}
+
+    def ask(self, results: Iterable[TraceResult], progress: Progress = lambda _: None) -> Judged:
+        """Return the verdicts on every open question of `results`, each distinct one asked once.
+
+        Raises:
+            ConfigError: a question does not fit its prompt, a `replay` miss, or no price under a ceiling.
+        """
+        keys: dict[str, list[str]] = {}
+        with self.options.open_cache() as cache:
+            answers = asyncio.run(self._ask(self._asks(results, keys), cache, progress))
+        return Judged(self.panels, self.trust, keys, answers)
+
+    async def _ask(self, asks: Iterator[Ask], cache: VerdictCache, progress: Progress) -> Answers:
+        model = self._open()
+        try:
+            return await Asking(model, cache, self.options.limits.concurrency).run(asks, progress)
+        finally:
+            await model.aclose()
+
+    def _asks(self, results: Iterable[TraceResult], keys: dict[str, list[str]]) -> Iterator[Ask]:
+        for result in results:
+            for check in result.checks.values():
+                for question in check.questions:
+                    panel = self.panels.get(question.dimension)
+                    if panel is not None and (known_as := question.id) not in keys:
+                        asks = panel.asks(question)
+                        keys[known_as] = [ask.key for ask in asks]
+                        yield from asks
+
+    def plan(self, results: Iterable[TraceResult], price: PriceOf) -> JudgePlan:
+        """Return what `ask` would ask and about what it would cost; nothing is asked.
+
+        Raises:
+            ConfigError: a question does not fit its prompt.
+        """
+        with self.options.open_cache() as cache:
+            return Planner(self.panels, cache, self.trust, price).plan(results)
+
+
+class Judged:
+    """The verdicts of a run, ready to be folded into its results, in order; each result once."""
+
+    def __init__(
+        self, panels: Mapping[str, Panel], trust: Trusting, keys: Mapping[str, Sequence[str]], answers: Answers
+    ) -> None:
+        self.answers = answers
+        self._members: dict[str, tuple[Verdict, ...]] = {}
+        self._verdicts: dict[str, Verdict] = {}
+        for known_as, its in keys.items():
+            votes = tuple(answers.verdicts[key] for key in its if key in answers.verdicts)
+            if len(votes) == len(its):
+                self._members[known_as] = votes
+                self._verdicts[known_as] = panels[votes[0].dimension].combine(votes)
+        self._fold = Fold(self._verdicts, trust, answers.stopped or "no judge was asked")
+        self._tally = JudgingTally(panels, trust, self._members)
+        self._queued: dict[str, dict[str, Any]] = {}
+
+    def fold(self, result: TraceResult) -> TraceResult:
+        """Return the result with its verdicts, counted for the summary and looked at for the queue."""
+        ids = question_ids(result)
+        folded = self._fold.trace(result, ids)
+        self._tally.add(folded, ids)
+        for name, check in folded.checks.items():
+            for question, known_as in zip(check.questions, ids[name], strict=True):
+                if known_as in self._verdicts and known_as not in self._queued:
+                    why = reason(self._verdicts[known_as], self._members[known_as])
+                    if why is not None:
+                        self._queued[known_as] = entry(folded, name, question, why, self._members[known_as])
+        return folded
+
+    def write(self, folder: Path) -> Tally:
+        """Fold the verdicts into the gated results of a run directory; return the tally of the judged results.
+
+        Writes the results and the queue for people, each in one step.
+        """
+        tally = Tally()
+
+        def lines() -> Iterator[bytes]:
+            for result in read_results(folder, name=GATED):
+                folded = self.fold(result)
+                tally.add(folded)
+                yield result_line(folded)
+
+        write_lines(folder / RESULTS, lines())
+        write_lines(folder / REVIEW, (orjson.dumps(item, default=str) + b"\n" for item in self.review))
+        return tally
+
+    @property
+    def review(self) -> list[dict[str, Any]]:
+        """What people should look at, most urgent first."""
+        return sorted(self._queued.values(), key=lambda item: item["rank"])
+
+    def summary(self) -> JudgingSummary:
+        """Return what the judges said and cost, over the results folded so far."""
+        return JudgingSummary(
+            dimensions=self._tally.summary(),
+            stopped=self.answers.stopped,
+            unavailable=self.answers.unavailable,
+            review=len(self._queued),
+        )
