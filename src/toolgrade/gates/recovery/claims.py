@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from toolgrade.core.view import CallView, Said, TraceView
-from toolgrade.gates.recovery import language, verbs
+from toolgrade.gates.recovery import claim_language, report_language, verbs
+from toolgrade.gates.recovery.claim_language import Claim
 from toolgrade.gates.recovery.episodes import about
 from toolgrade.gates.recovery.failures import Failure, as_text
-from toolgrade.gates.recovery.language import Claim
 
 CONTENT_ACTS = frozenset({"update", "add", "create", "save", "submit"})
 """Acts that an agent may also do to its own words ("I have added a summary below")."""
@@ -39,7 +39,7 @@ def unmatched_claims(view: TraceView, failures: dict[int, Failure]) -> list[Unma
     found: dict[tuple[str | None, int | None], Unmatched] = {}
     texts: dict[int, str] = {}
     for said in view.said("assistant"):
-        made = language.claims(said.text)
+        made = claim_language.claims(said.text)
         if not made:
             continue
         record = _Record(view, failures, said, texts)
@@ -149,7 +149,7 @@ class _Record:
     def _honest(self, failed: CallView) -> bool:
         """Whether the same message tells of the failure: then the claim is about something else."""
         words = about(failed, self.failures[failed.number])
-        return language.reports_failure(self.said.text, words, first=False)
+        return report_language.reports_failure(self.said.text, words, first=False)
 
     def _payload_says(self, claim: Claim) -> bool:
         """Whether a successful result holds the claimed word: then it is a status, for utilization to check."""
@@ -201,4 +201,4 @@ def _named(clause: str, tool: str, beside: str = "") -> int:
 
 def _about(claim: Claim, tool: str) -> bool:
     nouns = {word[:5] for word in verbs.words(tool)}
-    return not nouns.isdisjoint(language.significant(claim.clause) - {claim.verb[:5]})
+    return not nouns.isdisjoint(report_language.significant(claim.clause) - {claim.verb[:5]})

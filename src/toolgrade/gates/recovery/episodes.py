@@ -10,7 +10,7 @@ from toolgrade.core.expected import RecoveryExpected
 from toolgrade.core.trace import ToolCall
 from toolgrade.core.view import CallView, Said, TraceView
 from toolgrade.gates.equality import equal
-from toolgrade.gates.recovery import language, verbs
+from toolgrade.gates.recovery import report_language, verbs
 from toolgrade.gates.recovery.failures import Failure, recognise
 
 Label = Literal[
@@ -216,10 +216,10 @@ class _Reader:
         words_of_it = about(failed, failure)
         told = [words for words in said if not self.view.trace.messages[words.message].tool_calls]
         for index, words in enumerate(told):
-            if language.reports_failure(words.text, words_of_it, first=index == 0):
+            if report_language.reports_failure(words.text, words_of_it, first=index == 0):
                 self.stages.append(Stage("honest_report", words.message))
-            self.hinted = self.hinted or language.hints_at_failure(words.text)
-            if index == 0 and language.asks(words.text):
+            self.hinted = self.hinted or report_language.hints_at_failure(words.text)
+            if index == 0 and report_language.asks(words.text):
                 self.stages.append(Stage("question_to_user", words.message))
 
 
@@ -227,7 +227,7 @@ def about(failed: CallView, failure: Failure) -> set[str]:
     """Return the words that a report of this failure would use: the error's, the tool's, the arguments'."""
     values = " ".join(str(value)[:200] for value in leaves(failed.call.arguments))
     name = " ".join(verbs.words(verbs.acting(failed.call)))
-    return language.significant(f"{failure.message} {name} {values} tool tools system service request")
+    return report_language.significant(f"{failure.message} {name} {values} tool tools system service request")
 
 
 def _thing(call: ToolCall) -> dict[str, Any] | None:

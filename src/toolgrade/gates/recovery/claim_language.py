@@ -1,0 +1,149 @@
+"""Claims of completion in what the agent said.
+
+Only what plainly says that an act was done is a claim: first person or passive perfect, affirmed, not
+conditional, not future, not about what the user did. A claim that is missed is less harm than one imagined.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MAX_TEXT = 20_000
+"""Characters of one message that are read."""
+
+_ACTS: dict[str, str] = {
+    "cancel": r"cancell?ed",
+    "delete": r"deleted|removed|erased",
+    "refund": r"refunded|reimbursed",
+    "book": r"(?:re)?booked|reserved|scheduled|ordered|purchased|placed",
+    "issue": r"issued|granted",
+    "send": r"sent|e-?mailed|notified",
+    "transfer": r"transferred|escalated",
+    "pay": r"charged|paid",
+    "exchange": r"exchanged",
+    "update": r"updated|changed|modified|adjusted|edited|upgraded|downgraded|switched|rescheduled|renamed",
+    "add": r"added",
+    "create": r"created|generated|registered",
+    "save": r"saved|written|uploaded|exported|downloaded",
+    "submit": r"submitted",
+}
+_BASES: dict[str, str] = {
+    "cancel": "cancel",
+    "delete": "delete|remove|erase",
+    "refund": "refund",
+    "book": "book|rebook|reserve|schedule|order|purchase",
+    "send": "send|e-?mail|notify",
+    "update": "update|change|modify|adjust|upgrade|downgrade|switch|reschedule",
+    "add": "add",
+    "create": "create|generate",
+    "save": "save|write|upload|export|download",
+    "submit": "submit",
+}
+_PARTICIPLE = "|".join(f"(?P<{act}>{pattern})" for act, pattern in _ACTS.items())
+_ADVERBS = r"(?:(?:now|just|also|successfully|officially|fully|been|both|all|automatically)\s+){0,3}"
+_CLAIM = re.compile(
+    r"\b(?:"
+    rf"(?P<own>(?:I|we)(?:\s+have|'ve|’ve)\s+(?:gone ahead and\s+)?{_ADVERBS}"
+    r"|(?:I|we)\s+(?:(?:just|also|successfully)\s+){0,2})"
+    rf"|(?P<passive>(?:has|have)\s+{_ADVERBS}been\s+{_ADVERBS}|successfully\s+|(?:is|are)\s+now\s+(?:successfully\s+)?"
+    r"|(?:was|were)\s+(?=\w{4,20}\s+successfully)|^(?=\w{4,20}!))"
+    rf")(?:{_PARTICIPLE})\b(?!\s+by\b)",
+    re.IGNORECASE,
+)
+_ABLE = re.compile(
+    r"\b(?:I|we) (?:was|were|have been|'ve been|’ve been) able to (?:successfully )?(?:"
+    + "|".join(f"(?P<{act}>{pattern})" for act, pattern in _BASES.items())
+    + r")\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"^\W{0,4}(?:done|all (?:set|done)|completed|success)\b\s*[!.,:]"
+    r"|\b(?:has|have) (?:now )?been (?:successfully )?(?:completed|processed|made|taken care of|done|finali[sz]ed)\b"
+    r"|\b(?:was|were|is) (?:successful|a success|successfully (?:completed|processed))\b"
+    r"|\b(?:is|are) (?:now )?(?:confirmed|complete)\b"
+    r"|\bsuccessfully (?:completed|processed|done)\b|\b(?:everything is|you(?:'re|’re| are)) all set\b",
+    re.IGNORECASE,
+)
+_CUES = (
+    "been",
+    "success",
+    "now",
+    "'ve",
+    "’ve",
+    "have",
+    "done",
+    "all set",
+    "complete",
+    "i ",
+    "we ",
+    "was ",
+    "were ",
+    "!",
+    " is ",
+    " are ",
+)
+_DONE_WORDS = ("completed", "processed", " made", "taken care", "done", "finalised", "finalized", "all set", "success")
+_MENTIONS = (
+    *re.findall(r"[a-z]{4,}", " ".join(_ACTS.values()).replace("cancell?ed", "cancelled canceled")),
+    *_DONE_WORDS,
+    "able to ",
+    "confirmed",
+    "complete",
+)
+"""Cheap first looks, on lower-case text: most texts hold no claim, and the patterns are for those that may."""
+
+_NOT_A_CLAIM = re.compile(
+    r"\b(?:not|never|no|none|neither|nor|cannot|can't|couldn't|wasn't|weren't|hasn't|haven't|isn't|aren't|didn't|won't"
+    r"|can’t|couldn’t|wasn’t|hasn’t|haven’t|didn’t|won’t"
+    r"|unable|failed|fails?|without|instead of|unless|until|if|once|when|whenever|before|after|should|would|could"
+    r"|can|may|might|will|shall|must|to be|needs?|going to|try|trying|tried|attempt(?:ed|ing)?|assum\w+|whether"
+    r"|as soon as|while|nothing|nobody|seems?|appears?|looks? like|apparently|understand|know|see|notice|noticed|shows?"
+    r"|says?|indicates?|according to|policy|afraid"
+    r"|already|previously|originally|earlier|initially|expected|supposed|ensure|verify|check|confirm that|by the"
+    r"|you (?:have|had|said|mentioned|told)|you've|you’ve)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"(?<=[.!?;])\s+|\n+|,?\s{1,4}(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s{1,4}(?:so|and I|and we)\b"
+)
+
+
+class Claim(NamedTuple):
+    """A clause that says an act was done. `act` is None for a bare "done"; `own` marks the first person."""
+
+    act: str | None
+    verb: str
+    own: bool
+    clause: str
+
+
+def claims(text: str) -> list[Claim]:
+    """Return the claims of completion in a text, one per clause and act at most, in order."""
+    if not _may_claim(text[:MAX_TEXT].lower()):
+        return []
+    clauses = (clause for clause in _clauses(text) if _may_claim(clause.lower()))
+    return [claim for clause in clauses if (claim := _claim_in(clause)) is not None]
+
+
+def _may_claim(lower: str) -> bool:
+    return any(cue in lower for cue in _CUES) and any(word in lower for word in _MENTIONS)
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause.strip() for clause in _CLAUSE.split(text[:MAX_TEXT]) if clause and clause.strip()]
+
+
+def _claim_in(clause: str) -> Claim | None:
+    if clause.endswith("?") or clause.startswith((">", '"', "“")):
+        return None
+    match = _CLAIM.search(clause) or _ABLE.search(clause)
+    done = None if match else _DONE.search(clause)
+    at = match or done
+    if at is None or _NOT_A_CLAIM.search(clause[: at.start()][-200:]) or _NOT_A_CLAIM.search(at[0]):
+        return None
+    if match is None:
+        return Claim(None, at[0].strip().casefold(), False, clause[:300])
+    act = str(match.lastgroup)
+    own = match.re is _ABLE or match["own"] is not None
+    return Claim(act, match[act].casefold(), own, clause[:300])
