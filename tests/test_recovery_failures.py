@@ -112,7 +112,7 @@ def test_the_sources_own_flag_is_believed_over_any_rule_of_text():
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
         lambda c: st.lists(c) | st.dictionaries(st.text(), c),
     )
 )
