@@ -109,7 +109,6 @@ def test_the_tau2_user_s_own_calls_are_kept_apart_from_the_agent_s(tmp_path: Pat
     assert [item["id"] for item in trace.metadata["user_tool_calls"]] == ["u1", "u1"]
 
 
-@pytest.mark.shared
 def test_tau2_compares_only_the_arguments_that_a_task_names(tmp_path: Path) -> None:
     actions = [
         {"requestor": "assistant", "name": "f", "arguments": {"a": 1, "b": 2}, "compare_args": ["a"]},
