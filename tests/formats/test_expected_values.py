@@ -61,7 +61,7 @@ def _check(trace: Trace, expected: dict[str, Any]) -> None:
         assert [message.role for message in trace.messages] == expected["roles"]
 
 
-_FAMILIES = ("openai_", "anthropic_", "otlp_", "strands_")
+_FAMILIES = ("openai_", "anthropic_", "otlp_", "strands_", "langfuse", "langsmith", "_generated")
 
 
 @pytest.mark.shared

@@ -1,47 +1,20 @@
-"""OpenTelemetry traces: OTLP JSON, Jaeger and Tempo exports, and flat lists of spans.
-
-Spans are brought together by trace id, also where a file holds them over many lines. A trace is complete once
-1,000 further lines have passed without a span of it, so that a file of any size streams.
-"""
+"""OpenTelemetry traces: OTLP JSON, Jaeger and Tempo exports, and flat lists of spans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
-
-from toolgrade.core.identity import content_hash
-from toolgrade.core.trace import Trace
 from toolgrade.formats.access import as_list, as_object, describe, opt_list, opt_object
 from toolgrade.formats.format import Format
-from toolgrade.formats.reading import Part, read_parts
+from toolgrade.formats.grouping import SpanItem, read_runs
 from toolgrade.formats.record import Malformed, Record
-from toolgrade.formats.source import Document, Source, digest
-from toolgrade.formats.span_attributes import RawSpan, read_span
-from toolgrade.formats.spans import build_trace
+from toolgrade.formats.source import Source
+from toolgrade.formats.span_attributes import RawSpan
 
-_WINDOW = 1_000
-_AGENTIC: tuple[str, ...] = (
-    "gen_ai.",
-    "llm.",
-    "openinference.",
-    "traceloop.",
-    "gcp.vertex.agent.",
-    "ai.",
-    "tool.",
-    "mcp.",
-    "pydantic_ai.",
-)
 _IDS = ({"traceId", "spanId"}, {"trace_id", "span_id"}, {"traceID", "spans"}, {"context.trace_id", "context.span_id"})
 _LOOKED_FOR = "spans with gen_ai.*, OpenInference (openinference.span.kind, llm.*), Traceloop, ADK or ai.* attributes"
-
-
-class _Item(NamedTuple):
-    trace_id: str
-    span: RawSpan
-    resource: dict[str, Any]
 
 
 def seconds(value: Any) -> float | None:
@@ -102,7 +75,7 @@ def _flattened(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield prefix, value
 
 
-def _items(value: Any) -> Iterator[_Item]:
+def _items(value: Any) -> Iterator[SpanItem]:
     """Yield the spans of one document of any of the shapes.
 
     Raises:
@@ -110,7 +83,7 @@ def _items(value: Any) -> Iterator[_Item]:
     """
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield _flat(item, f"[{number}]")
+            yield flat_span(item, f"[{number}]")
         return
     document = as_object(value, "")
     if isinstance(document.get("trace"), dict):  # Tempo's second API
@@ -125,12 +98,12 @@ def _items(value: Any) -> Iterator[_Item]:
         yield from _jaeger(document, "")
     elif "spans" in document:
         for number, item in enumerate(as_list(document["spans"], "spans")):
-            yield _flat(item, f"spans[{number}]")
+            yield flat_span(item, f"spans[{number}]")
     else:
-        yield _flat(document, "")
+        yield flat_span(document, "")
 
 
-def _otlp(batches: Any, field: str) -> Iterator[_Item]:
+def _otlp(batches: Any, field: str) -> Iterator[SpanItem]:
     for number, value in enumerate(as_list(batches, field)):
         batch = as_object(value, f"{field}[{number}]")
         resource = _attributes(opt_object(batch.get("resource"), field).get("attributes"), "resource.attributes")
@@ -138,11 +111,11 @@ def _otlp(batches: Any, field: str) -> Iterator[_Item]:
             for scoped in opt_list(batch.get(key), f"{field}[{number}].{key}"):
                 spans = opt_list(as_object(scoped, key).get("spans"), f"{key}.spans")
                 for index, span in enumerate(spans):
-                    item = _flat(span, f"{field}[{number}].{key}.spans[{index}]")
-                    yield item._replace(resource=resource)
+                    item = flat_span(span, f"{field}[{number}].{key}.spans[{index}]")
+                    yield item._replace(context={"resource": resource})
 
 
-def _flat(value: Any, field: str) -> _Item:
+def flat_span(value: Any, field: str) -> SpanItem:
     """Return one span as OTLP, the SDKs' own exporters, Phoenix and evaluation tools write it."""
     span = as_object(value, field)
     if "context.span_id" in span:  # a row of a flattened table
@@ -175,7 +148,7 @@ def _flat(value: Any, field: str) -> _Item:
         failed=code == 2 or str(code).upper().endswith("ERROR"),
         problem=problem if isinstance(problem, str) and problem else None,
     )
-    return _Item(trace_id, raw, {})
+    return SpanItem(trace_id, raw, {})
 
 
 def _events(value: Any, field: str) -> Iterator[dict[str, Any]]:
@@ -189,7 +162,7 @@ def _events(value: Any, field: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _jaeger(value: Any, field: str) -> Iterator[_Item]:
+def _jaeger(value: Any, field: str) -> Iterator[SpanItem]:
     trace = as_object(value, field)
     processes = opt_object(trace.get("processes"), f"{field}.processes")
     for number, item in enumerate(as_list(trace.get("spans"), f"{field}.spans")):
@@ -213,7 +186,7 @@ def _jaeger(value: Any, field: str) -> Iterator[_Item]:
             "status": {"code": "ERROR" if tags.get("error") is True else tags.get("otel.status_code")},
         }
         resource = {"service.name": process.get("serviceName"), **_attributes(process.get("tags"), f"{at}.process")}
-        yield _flat(flat, at)._replace(resource=resource)
+        yield flat_span(flat, at)._replace(context={"resource": resource})
 
 
 def _log(value: Any, field: str) -> dict[str, Any]:
@@ -221,78 +194,9 @@ def _log(value: Any, field: str) -> dict[str, Any]:
     return {"name": fields.get("event", fields.get("name")), "attributes": fields}
 
 
-class _ByTrace(Source):
-    """A file of spans as one document a trace."""
-
-    def documents(self) -> Iterator[Document]:
-        waiting: dict[str, list[_Item]] = {}
-        touched: dict[str, int] = {}
-        plain = found = 0
-        for number, document in enumerate(super().documents()):
-            try:
-                items = list(_items(document.value)) if document.error is None else []
-            except Malformed as error:
-                document = document._replace(error=f"{document.place}: {error}")
-                items = []
-            if document.error is not None:
-                found += 1
-                yield document
-            for item in items:
-                waiting.setdefault(item.trace_id, []).append(item)
-                touched[item.trace_id] = number
-            for trace_id in [name for name, last in touched.items() if last < number - _WINDOW]:
-                del touched[trace_id]
-                complete = self._complete(trace_id, waiting.pop(trace_id))
-                found, plain = found + len(complete), plain + 1 - len(complete)
-                yield from complete
-        for trace_id, items in waiting.items():
-            complete = self._complete(trace_id, items)
-            found, plain = found + len(complete), plain + 1 - len(complete)
-            yield from complete
-        if not found:
-            message = f"{self.name}: found {plain} traces without a model or tool call, expected {_LOOKED_FOR}."
-            yield Document(self.name, None, digest(message.encode()), message)
-
-    def _complete(self, trace_id: str, items: list[_Item]) -> list[Document]:
-        """Return the trace as one document; none for a trace of nothing but requests and queries."""
-        if not any(_is_agentic(item.span) for item in items):
-            return []
-        return [Document(f"{self.name}: trace {trace_id}", items, _digest(items))]
-
-
-def _digest(items: list[_Item]) -> str:
-    plain = [(item.trace_id, vars(item.span), item.resource) for item in items]
-    try:
-        return digest(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS))
-    except (orjson.JSONEncodeError, TypeError):
-        return content_hash([repr(item) for item in plain])
-
-
-def _is_agentic(span: RawSpan) -> bool:
-    if any(key.startswith(_AGENTIC) for key in span.attributes):
-        return True
-    return any(isinstance(event.get("body"), dict) or event["name"].startswith("gen_ai.") for event in span.events)
-
-
-def _build(part: Part) -> Trace:
-    items: list[_Item] = part.value
-    metadata: dict[str, Any] = {}
-    resources: Iterable[dict[str, Any]] = (item.resource for item in items)
-    merged = {key: value for resource in resources for key, value in resource.items()}
-    roots = [item.span.attributes for item in items]
-    for name in ("case_id", "trial"):
-        keys = (f"toolgrade.{name}", name)
-        value = next((found[key] for found in [*roots, merged] for key in keys if key in found), None)
-        if value is not None:
-            metadata[name] = value
-    if merged:
-        metadata["resource"] = merged
-    return build_trace([read_span(item.span) for item in items], items[0].trace_id, metadata)
-
-
 def read(source: Source) -> Iterator[Record]:
     """Yield one record a trace that holds a model or tool call."""
-    return read_parts(_ByTrace(source.path), _build)
+    return read_runs(source, _items)
 
 
 def _detect(source: Source) -> bool:

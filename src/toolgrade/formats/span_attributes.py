@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolgrade.core.trace import ToolCall, ToolResult, Usage
@@ -81,6 +81,10 @@ class RawSpan:
     failed: bool = False
     problem: str | None = None
 
+    def with_attributes(self, attributes: Mapping[str, Any]) -> RawSpan:
+        """Return the same span with other attributes."""
+        return replace(self, attributes=attributes)
+
 
 def read_span(raw: RawSpan) -> Span:
     """Return the span; one that neither calls a model nor runs a tool nor is an agent has kind `other`.
@@ -97,6 +101,8 @@ def read_span(raw: RawSpan) -> Span:
     talks = kind in ("llm", "agent", "other")
     inputs = read_inputs(attributes, events) if talks else ()
     outputs = read_outputs(attributes, events) if talks else ()
+    if outputs[: len(inputs)] == inputs:  # the state of a graph holds what it was given as well
+        outputs = outputs[len(inputs) :]
     return Span(
         id=raw.id,
         name=raw.name,

@@ -1,0 +1,127 @@
+"""Spans of many runs in one file, brought together by the id of their trace, whatever wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from toolgrade.core.identity import content_hash
+from toolgrade.core.trace import Trace
+from toolgrade.formats.reading import Part, read_parts
+from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.source import Document, Source, digest
+from toolgrade.formats.span_attributes import RawSpan, read_span
+from toolgrade.formats.spans import build_trace
+
+_WINDOW = 1_000
+_LOOKED_FOR = "spans with gen_ai.*, OpenInference (openinference.span.kind, llm.*), Traceloop, ADK or ai.* attributes"
+_AGENTIC: tuple[str, ...] = (
+    "gen_ai.",
+    "llm.",
+    "openinference.",
+    "traceloop.",
+    "gcp.vertex.agent.",
+    "ai.",
+    "tool.",
+    "mcp.",
+    "pydantic_ai.",
+)
+
+
+class SpanItem(NamedTuple):
+    """One span, the run that it belongs to, and what is known of that run: fields of its metadata."""
+
+    trace_id: str
+    span: RawSpan
+    context: dict[str, Any]
+
+
+def read_runs(source: Source, items: Callable[[Any], Iterator[SpanItem]]) -> Iterator[Record]:
+    """Yield one record a run that holds a model or tool call.
+
+    A run is complete once 1,000 further lines have passed without a span of it, so a file of any size streams.
+    Runs of nothing but requests and queries are left out; a file of only these is an error.
+
+    Args:
+        source: the file.
+        items: takes one JSON value of the file apart; raises `Malformed` where it cannot.
+    """
+    return read_parts(_ByTrace(source.path, items), _build)
+
+
+class _ByTrace(Source):
+    """A file of spans as one document a run."""
+
+    def __init__(self, path: Path, items: Callable[[Any], Iterator[SpanItem]]) -> None:
+        super().__init__(path)
+        self._items = items
+
+    def documents(self) -> Iterator[Document]:
+        waiting: dict[str, list[SpanItem]] = {}
+        touched: dict[str, int] = {}
+        plain = found = 0
+        for number, document in enumerate(super().documents()):
+            items, error = self._taken_apart(document)
+            if error is not None:
+                found += 1
+                yield document._replace(error=error)
+            for item in items:
+                waiting.setdefault(item.trace_id, []).append(item)
+                touched[item.trace_id] = number
+            for trace_id in [name for name, last in touched.items() if last < number - _WINDOW]:
+                del touched[trace_id]
+                complete = self._complete(trace_id, waiting.pop(trace_id))
+                found, plain = found + len(complete), plain + 1 - len(complete)
+                yield from complete
+        for trace_id, items in waiting.items():
+            complete = self._complete(trace_id, items)
+            found, plain = found + len(complete), plain + 1 - len(complete)
+            yield from complete
+        if not found:
+            message = f"{self.name}: found {plain} traces without a model or tool call, expected {_LOOKED_FOR}."
+            yield Document(self.name, None, digest(message.encode()), message)
+
+    def _taken_apart(self, document: Document) -> tuple[list[SpanItem], str | None]:
+        if document.error is not None:
+            return [], document.error
+        try:
+            return list(self._items(document.value)), None
+        except Malformed as error:
+            return [], f"{document.place}: {error}"
+
+    def _complete(self, trace_id: str, items: list[SpanItem]) -> list[Document]:
+        """Return the run as one document; none for a run of nothing but requests and queries."""
+        if not any(_is_agentic(item.span) for item in items):
+            return []
+        return [Document(f"{self.name}: trace {trace_id}", items, _digest(items))]
+
+
+def _digest(items: list[SpanItem]) -> str:
+    plain = [(item.trace_id, vars(item.span), item.context) for item in items]
+    try:
+        return digest(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS))
+    except (orjson.JSONEncodeError, TypeError):
+        return content_hash([repr(item) for item in plain])
+
+
+def _is_agentic(span: RawSpan) -> bool:
+    if any(key.startswith(_AGENTIC) for key in span.attributes):
+        return True
+    return any(isinstance(event.get("body"), dict) or event["name"].startswith("gen_ai.") for event in span.events)
+
+
+def _build(part: Part) -> Trace:
+    items: list[SpanItem] = part.value
+    metadata: dict[str, Any] = {}
+    for item in items:
+        metadata |= {key: value for key, value in item.context.items() if value not in (None, {}, [])}
+    for name in ("case_id", "trial"):
+        resource = metadata.get("resource")
+        places = [item.span.attributes for item in items] + ([resource] if isinstance(resource, dict) else [])
+        found = [place[key] for place in places for key in (f"toolgrade.{name}", name) if place.get(key) is not None]
+        if found and metadata.get(name) is None:
+            metadata[name] = found[0]
+    return build_trace([read_span(item.span) for item in items], items[0].trace_id, metadata)
