@@ -167,9 +167,11 @@ def _tool(item: dict[str, Any], content: Any, field: str, about: About) -> list[
     message = error.get("message") if isinstance(error, dict) else error
     failed = True if error or item.get("status") == "error" else None
     call_id = item.get("tool_call_id", item.get("toolCallId"))
+    function = item.get("function")  # Inspect
+    name = item.get("name", item.get("tool_name", function if isinstance(function, str) else None))
     result = ToolResult(
         call_id=opt_text(call_id, f"{field}.tool_call_id") or None,
-        name=opt_text(item.get("name", item.get("tool_name")), f"{field}.name"),
+        name=opt_text(name, f"{field}.name"),
         content=joined(content),
         error=opt_text(message, f"{field}.error") if not isinstance(message, bool) else None,
         is_error=failed,

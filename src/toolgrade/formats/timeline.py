@@ -25,7 +25,10 @@ class _Call:
 
 @dataclass(eq=False)
 class _Entry:
-    """One message that will be: of the assistant with `calls`, of a tool with `answers`, or of anyone else."""
+    """One message that will be: of the assistant with `calls`, of a tool with `answers`, or of anyone else.
+
+    `said`: it is the answer of a model call. `told`: its result is as the model was given it.
+    """
 
     role: Role
     text: str | None = None
@@ -33,6 +36,7 @@ class _Entry:
     answers: _Call | None = None
     result: ToolResult | None = None
     said: bool = False
+    told: bool = False
     agent: str | None = None
     timestamp: str | None = None
     latency_ms: float | None = None
@@ -153,8 +157,8 @@ class Timeline:
         entry.usage = entry.usage or message.usage
         entry.latency_ms = entry.latency_ms or message.latency_ms
         entry.timestamp = entry.timestamp or message.timestamp
-        if message.result is not None and entry.result is not None:
-            entry.result = _joined(entry.result, message.result)
+        if message.result is not None and not entry.told:
+            entry.result, entry.told = _joined(entry.result, message.result), True
         for call in message.tool_calls:
             self._fill_call(entry, call)
 
@@ -183,6 +187,7 @@ class Timeline:
             usage=message.usage,
             calls=[_known(call) for call in message.tool_calls],
             result=message.result,
+            told=message.result is not None,
         )
         if message.result is not None:
             entry.answers = self._open_call(message.result, place)
