@@ -25,6 +25,7 @@ from toolgrade.core.view import TraceView
 from toolgrade.formats.registry import read_traces
 from toolgrade.formats.tools import load_tools
 from toolgrade.gates.recovery import check_recovery
+from toolgrade.gates.recovery.claim_language import claims
 from toolgrade.gates.recovery.episodes import find_failures
 from toolgrade.stats.rates import wilson
 
@@ -78,6 +79,7 @@ def counts(graded: list[tuple[TraceView, CheckResult]]) -> dict[str, Any]:
         "with_failed_result": sum(bool(result.detail["errors"]) for _, result in graded),
         "failed_results": sum(errors.values()),
         "kinds": dict(errors),
+        "claims": sum(len(claims(said.text)) for view, _ in graded for said in view.said("assistant")),
         "episodes": len(rows),
         "passed": sum(row["finding"] is None and not row["open"] for row in rows),
         "findings": dict(Counter(row["finding"] for row in rows if row["finding"])),
