@@ -51,10 +51,11 @@ class Aggregate(Frozen):
 
 
 class TraceResult(Frozen):
-    """One graded trace."""
+    """One graded trace. `case_place` is where its case is written, as `file:line`."""
 
     trace_id: str
     case_id: str | None = None
+    case_place: str | None = None
     trial: int = 0
     origin: Origin | None = None
     checks: dict[Check, CheckResult]

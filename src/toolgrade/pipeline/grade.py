@@ -59,6 +59,7 @@ def grade_trace(
     return TraceResult.model_construct(
         trace_id=trace.id,
         case_id=case.id if case is not None else trace.case_id,
+        case_place=case.place if case is not None else None,
         trial=trace.trial,
         origin=origin,
         checks=results,
