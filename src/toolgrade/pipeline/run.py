@@ -24,7 +24,7 @@ from toolgrade.pipeline.grade import grade_trace, unreadable
 from toolgrade.pipeline.judging.options import JudgeOptions
 from toolgrade.pipeline.judging.plan import JudgePlan, PriceOf
 from toolgrade.pipeline.judging.stage import Judging
-from toolgrade.pipeline.rundir import GATED, RESULTS, SUMMARY, RunWriter, read_results, write_json
+from toolgrade.pipeline.rundir import GATED, RESULTS, SUMMARY, RunWriter, read_results, write_cases, write_json
 from toolgrade.pipeline.settings import Settings
 from toolgrade.pipeline.summary import Summary, summarise
 from toolgrade.pipeline.tally import Tally
@@ -148,6 +148,7 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
         judging = Judging(plan.judges)
     tally = Tally()
     with RunWriter(folder, plan.identity(), plan.about(), RESULTS if judging is None else GATED) as writer:
+        write_cases(folder, cases.values())
         for number, (result, trace) in enumerate(_graded(plan, cases, writer), 1):
             tally.add(result)
             if trace is not _ALREADY:

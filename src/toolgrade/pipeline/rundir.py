@@ -1,4 +1,4 @@
-"""The run directory: `run.json`, `results.jsonl`, `traces.jsonl`, `summary.json`.
+"""The run directory: `run.json`, `cases.json`, `results.jsonl`, `traces.jsonl`, `summary.json`.
 
 Results and traces grow by one line a record, in step, so that a run killed at any moment can go on: what
 both files hold completely is kept, a torn tail is cut off. The JSON files are replaced atomically.
@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Self
 import orjson
 from pydantic import ValidationError
 
+from toolgrade.core.case import Case
 from toolgrade.core.result import TraceResult
 from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, UnreadableError
@@ -25,6 +26,7 @@ from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 
 RUN, RESULTS, TRACES, SUMMARY = "run.json", "results.jsonl", "traces.jsonl", "summary.json"
+CASES = "cases.json"
 GATED, REVIEW = "gated.jsonl", "review.jsonl"
 """Of a judged run: the results before the judges, and what people should look at."""
 
@@ -146,6 +148,22 @@ def read_run(folder: Path) -> tuple[Summary, tuple[ThresholdResult, ...]]:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise UnreadableError(f"{path}: {field}: {first['msg']}; grade again with this version") from error
+
+
+def write_cases(folder: Path, cases: Iterable[Case]) -> None:
+    """Write the cases that a run is graded against, each with the place where it is written."""
+    told = [{"place": case.place, **case.model_dump(mode="json", exclude_unset=True)} for case in cases]
+    write_json(folder / CASES, {"cases": told})
+
+
+def read_cases(folder: Path) -> dict[str, Case]:
+    """Return the cases that a run was graded against, by id.
+
+    Raises:
+        UnreadableError: the directory holds no run.
+    """
+    cases = [Case.model_validate(case) for case in read_json(folder / CASES)["cases"]]
+    return {case.id: case for case in cases}
 
 
 def read_json(path: Path) -> dict[str, Any]:
