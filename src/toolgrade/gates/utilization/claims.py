@@ -56,6 +56,8 @@ _SPELT = re.compile(
 _PRONOUN = re.compile(
     r"(?:\b(?:this|that|which|the|each|no|every|any|another|last|next|first|new|only)\s+)$", re.IGNORECASE
 )
+_ENDING = re.compile(r"\bending\s+(?:in|with)\s+[*#]*$", re.IGNORECASE)
+_HEAD = re.compile(r"[\s*_(#]*(?:[A-Z][a-z]+\s){0,2}#?")
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
@@ -121,10 +123,22 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
         if not _free(taken, start, end) or _ATTACHED.match(text, end):
             continue
         start = min(found.start(g) for g in ("pre", "sign", "pre2", "num") if found[g])
+        if _ENDING.search(text, 0, start):
+            out.append(Claim("identifier", found["num"], found.start("num"), end, found["num"]))
+            taken.append((start, end))
+            continue
+        if _labelled(text, start, end) and not (found["pre"] or found["post"] or "." in found["num"]):
+            taken.append((start, end))
+            continue
         claim = _number(found, text[start : found.end()].strip(), start)
         taken.append((start, found.end()))
         out.append(claim)
     return out
+
+
+def _labelled(text: str, start: int, end: int) -> bool:
+    """Say whether a number only counts off a heading: `Flight 2:`, `Option 1`, `1)`."""
+    return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$|-\s)", text[end:]))
 
 
 def _number(found: re.Match[str], written: str, start: int) -> Claim:

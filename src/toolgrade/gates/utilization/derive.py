@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.ground import agrees, comparable
+from toolgrade.gates.utilization.fields import Named, fields_named
+from toolgrade.gates.utilization.ground import agrees, comparable, is_money
 from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.lexicon import LEAST, MOST, TOTALS, listed
-from toolgrade.gates.utilization.link import Sentence, after, fields_named
+from toolgrade.gates.utilization.link import Sentence, after
 from toolgrade.gates.utilization.settle import Settled
 from toolgrade.gates.utilization.words import names
 
@@ -16,21 +18,36 @@ _DIFFERENCES = listed("difference more less save saves saving savings cheaper ex
 _MANY = 2000
 
 
-def derived(index: Index, sentence: Sentence, claim: Claim, earlier: Sequence[Settled]) -> Settled | None:
-    """Return the claim as grounded by a derivation that its sentence announces; None where none fits."""
-    if claim.kind != "number" or not index.documents:
+def derived(index: Index, item: Settled, earlier: Sequence[Settled]) -> Settled | None:
+    """Return an unsettled claim as grounded by a derivation that its sentence announces; None where none fits.
+
+    Sums and differences are of values of one field; a bare number must name that field too.
+    """
+    sentence, claim = item.sentence, item.claim
+    if claim.kind != "number" or claim.weak or item.paired or not index.documents:
         return None
     told = {word.norm for word in sentence.words}
+    named = fields_named(index, sentence, claim)
+    amounts = [e for e in earlier if e.verdict == "grounded" and e.leaves and e.claim.kind == "number"][-12:]
+    amounts = [e for e in amounts if e.claim.unit == claim.unit and not e.claim.weak and _fits(index, claim, named, e)]
     for how, leaves in (
         ("count", _count(index, sentence, claim)),
-        ("sum", _sum(index, claim, earlier) if told & TOTALS else None),
-        ("difference", _difference(index, claim, earlier) if told & _DIFFERENCES else None),
-        ("minimum", _extreme(index, sentence, claim, least=True) if told & LEAST else None),
-        ("maximum", _extreme(index, sentence, claim, least=False) if told & MOST else None),
+        ("sum", _sum(index, claim, named, amounts) if told & TOTALS else None),
+        ("difference", _difference(index, claim, amounts) if told & _DIFFERENCES else None),
+        ("minimum", _extreme(index, claim, named, min) if told & LEAST else None),
+        ("maximum", _extreme(index, claim, named, max) if told & MOST else None),
     ):
         if leaves:
             return Settled(sentence, claim, "grounded", f"derived: {how}", tuple(leaves[:12]))
     return None
+
+
+def _fits(index: Index, claim: Claim, named: Named, item: Settled) -> bool:
+    """Say whether a claim speaks of the field of an earlier one: both are money, or its words name that field."""
+    field = index.leaves[item.leaves[0]].field
+    if claim.unit == "money":
+        return is_money(index.fields[field])
+    return named.word is not None and field in named.scores
 
 
 def _count(index: Index, sentence: Sentence, claim: Claim) -> list[int] | None:
@@ -53,54 +70,51 @@ def _names_list(noun: str, name: str) -> bool:
     return any(names(noun, part) >= 0.9 for part in parts if len(part) > 2)
 
 
-def _sum(index: Index, claim: Claim, earlier: Sequence[Settled]) -> list[int] | None:
-    """Return the addends: the last few grounded amounts of the answer, or all values of one field of a payload."""
-    amounts = [item for item in earlier if item.verdict == "grounded" and item.claim.kind == "number"]
-    amounts = [item for item in amounts if item.claim.unit == claim.unit and not item.claim.weak]
-    for size in range(2, min(12, len(amounts)) + 1):
+def _sum(index: Index, claim: Claim, named: Named, amounts: list[Settled]) -> list[int] | None:
+    """Return the addends: the last grounded amounts of one field, or all values of a named field of a payload."""
+    for size in range(2, len(amounts) + 1):
         last = amounts[-size:]
+        if len({index.leaves[item.leaves[0]].field for item in last}) > 1:
+            break
         if abs(sum(item.claim.number for item in last) - claim.number) <= claim.step / 2:
-            return [leaf for item in last for leaf in item.leaves[:1]]
+            return [item.leaves[0] for item in last]
+    if named.word is None:
+        return None
     for document in reversed(index.documents[-3:]):
-        for field in index.fields:
-            leaves = index.within(field.number, document.root)
-            if not 2 <= len(leaves) <= _MANY:
-                continue
-            values = [quantity(index.leaves[leaf].value) for leaf in leaves]
-            if None in values:
+        for number in named.scores:
+            leaves = index.within(number, document.root)
+            values = [quantity(index.leaves[leaf].value) for leaf in leaves[:_MANY]]
+            if len(values) < 2 or None in values:
                 continue
             total = sum(value for value in values if value is not None)
-            if agrees(claim, total, field):
+            if agrees(claim, total, index.fields[number]):
                 return leaves
     return None
 
 
-def _difference(index: Index, claim: Claim, earlier: Sequence[Settled]) -> list[int] | None:
-    amounts = [item for item in earlier if item.verdict == "grounded" and item.claim.kind == "number" and item.leaves]
-    amounts = [item for item in amounts if item.claim.unit == claim.unit][-8:]
-    for at, one in enumerate(amounts):
-        for other in amounts[at + 1 :]:
-            if abs(abs(one.claim.number - other.claim.number) - abs(claim.number)) <= claim.step / 2:
+def _difference(index: Index, claim: Claim, amounts: list[Settled]) -> list[int] | None:
+    for one, other in combinations(amounts, 2):
+        if index.leaves[one.leaves[0]].field == index.leaves[other.leaves[0]].field:
+            gap = abs(one.claim.number - other.claim.number)
+            if abs(gap - abs(claim.number)) <= claim.step / 2:
                 return [one.leaves[0], other.leaves[0]]
     return None
 
 
-def _extreme(index: Index, sentence: Sentence, claim: Claim, least: bool) -> list[int] | None:
-    fields, direct = fields_named(index, sentence, claim)
-    if not direct:
+def _extreme(index: Index, claim: Claim, named: Named, pick: Callable[..., int]) -> list[int] | None:
+    if named.word is None:
         return None
     for document in reversed(index.documents[-3:]):
-        for number in sorted(fields, key=lambda f: -fields[f]):
+        for number in sorted(named.scores, key=lambda f: -named.scores[f]):
             field = index.fields[number]
-            leaves = [
-                leaf
-                for leaf in index.within(number, document.root)
-                if comparable(claim, index.leaves[leaf].value, field)
-            ]
-            if len(leaves) < 2:
-                continue
-            pick = min if least else max
-            best = pick(leaves, key=lambda leaf: quantity(index.leaves[leaf].value) or 0.0)
-            if agrees(claim, index.leaves[best].value, field):
-                return [best]
+            leaves = [leaf for leaf in index.within(number, document.root) if _of_kind(index, claim, leaf)]
+            if len(leaves) > 1:
+                best = pick(leaves, key=lambda leaf: quantity(index.leaves[leaf].value) or 0.0)
+                if agrees(claim, index.leaves[best].value, field):
+                    return [best]
     return None
+
+
+def _of_kind(index: Index, claim: Claim, leaf: int) -> bool:
+    held = index.leaves[leaf]
+    return comparable(claim, held.value, index.fields[held.field])

@@ -78,6 +78,8 @@ class Index:
         self.booleans: list[int] = []
         self.status_fields: list[int] = []
         self.status_values: set[str] = set()
+        self._naming: set[tuple[str, ...]] = set()
+        self._about: dict[int, set[str]] = {}
         self._names: dict[int, list[tuple[str, ...]]] = defaultdict(list)
         self._siblings: dict[tuple[int, tuple[str, ...]], list[int]] = defaultdict(list)
         self._siblings_of = 0
@@ -92,7 +94,7 @@ class Index:
         self.documents.append(Document(call, record))
         for value in (call.call.arguments or {}).values():
             if isinstance(value, str | int) and not isinstance(value, bool):
-                self._label(str(value), record)
+                self._label(str(value), record, naming=True)
         self._walk(payload(call.result), "", (), record)
         self.records[record].last = len(self.leaves)
 
@@ -101,6 +103,19 @@ class Index:
         while record >= 0:
             yield record
             record = self.records[record].parent
+
+    def names_one(self, key: tuple[str, ...]) -> bool:
+        """Say whether a label tells records apart: it names something, or it holds a digit."""
+        return key in self._naming or any(c.isdigit() for part in key for c in part)
+
+    def about(self, record: int) -> set[str]:
+        """Return the parts of the names of a record's labels, of its place in the payload and of its tool."""
+        known = self._about.get(record)
+        if known is None:
+            known = {part for name in self.names_of(record) for part in name}
+            known |= {token for part in self.records[record].shape for token in name_tokens(part)}
+            self._about[record] = known
+        return known
 
     def names_of(self, record: int) -> list[tuple[str, ...]]:
         """Return the labels of a record."""
@@ -134,16 +149,18 @@ class Index:
         return leaves[bisect_left(leaves, held.first) : bisect_left(leaves, held.last)]
 
     def named_by(self, word: str) -> dict[int, float]:
-        """Return the fields that a word names, with how well, in (0, 1]."""
+        """Return the fields that a word names, with how well: above 0.5 by their own name, else by what holds them."""
         known = self._named.get(word)
         if known is None:
             known = {}
             for token, fields in self.vocabulary.items():
                 weight = names(word, token)
-                if weight:
-                    for field in fields:
-                        if token not in self.common(self.fields[field]):
-                            known[field] = max(weight, known.get(field, 0.0))
+                for field in fields if weight else ():
+                    held = self.fields[field]
+                    if token not in held.tokens:
+                        known[field] = max(weight * 0.5, known.get(field, 0.0))
+                    elif token not in self.common(held):
+                        known[field] = max(weight, known.get(field, 0.0))
             self._named[word] = known
         return known
 
@@ -187,8 +204,8 @@ class Index:
             at = f"{pointer}/{escape(key)}"
             if key in alike and len(self.records[record].shape) < _DEEP:
                 inner = self._record(record, (*self.records[record].shape, *path, "*"), self.records[record].depth + 1)
-                self._label(key, inner)
-                self._object(item, at, (*path, "*") if alike[key] else (*path, key), inner)
+                self._label(key, inner, naming=True)
+                self._object(item, at, (*path, "*"), inner)
                 self.records[inner].last = len(self.leaves)
             elif len(path) < _DEEP:
                 self._walk(item, at, (*path, key), record)
@@ -260,9 +277,9 @@ class Index:
             if field.number not in self.status_fields:
                 self.status_fields.append(field.number)
             self.status_values.add(value.casefold())
-        self._label(value, record)
+        self._label(value, record, bool(_NAMING.intersection(field.tokens)))
 
-    def _label(self, text: str, record: int) -> None:
+    def _label(self, text: str, record: int, naming: bool = False) -> None:
         parts = WORD.findall(text)
         if not 0 < len(parts) <= 8:
             return
@@ -273,6 +290,8 @@ class Index:
         if not held or held[-1] != record:
             held.append(record)
             self._names[record].append(key)
+        if naming or (text[:1].isupper() and len(held) <= 2):
+            self._naming.add(key)
         if 1 < len(parts) <= 5:
             for part, folded in zip(parts, key, strict=True):
                 if len(part) > 2 and part[0].isupper():
@@ -320,22 +339,20 @@ def _nested(items: Any) -> bool:
     return any(isinstance(item, dict | list) for item in items)
 
 
-def _alike(value: dict[str, Any]) -> dict[str, bool]:
-    """Return the keys of sibling objects that have the same fields: each is a thing, named by its key.
+def _alike(value: dict[str, Any]) -> frozenset[str]:
+    """Return the keys of sibling objects with the same fields that stand for things, each named by its key.
 
-    True where the key is a mere name (it holds a digit, or there are many): then fields are shared.
+    Groups of mere numbers (`prices` and `seats` by class) are fields, unless their keys hold digits.
     """
     shapes: dict[frozenset[str], list[str]] = defaultdict(list)
-    for key, item in value.items():
-        if isinstance(item, dict) and item:
-            shapes[frozenset(item)].append(key)
-    if not shapes:
-        return {}
-    out: dict[str, bool] = {}
+    objects = [(key, item) for key, item in value.items() if isinstance(item, dict) and item]
+    for key, item in objects:
+        shapes[frozenset(item)].append(key)
+    out: set[str] = set()
     for keys in shapes.values():
-        if len(keys) > 1:
-            out.update((key, True) for key in keys)
-    objects = sum(len(keys) for keys in shapes.values())
-    if objects == len(value) and objects > 1 and any(any(c.isdigit() for c in key) for key in value):
-        out.update((key, True) for keys in shapes.values() for key in keys)
-    return out
+        named = any(isinstance(inner, str) for inner in value[keys[0]].values())
+        if len(keys) > 1 and (named or any(any(c.isdigit() for c in key) for key in keys)):
+            out.update(keys)
+    if len(objects) == len(value) > 1 and any(any(c.isdigit() for c in key) for key in value):
+        out.update(value)
+    return frozenset(out)

@@ -43,7 +43,9 @@ DENIES = listed(
 )
 """Words that turn a statement round."""
 
-SUPPOSES = listed("would could should might may if whether unless can will shall")
+SUPPOSES = listed(
+    "would could should might may if whether unless can will shall we'll i'll you'll it'll they'll i'd we'd you'd"
+)
 """Words that make a statement a supposition or an offer."""
 
 MONEY = listed(
@@ -89,3 +91,6 @@ NEUTRAL = listed(
     "shown see currently value values equal equals amounts come comes stand stands"
 )
 """Content words that assert nothing beside a claim."""
+
+GENERIC = listed("amount value total number count data id name type date time quantity info result status items list")
+"""Parts of field names that name nothing by themselves."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.leaves import Field, Index
-from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, PERCENT, listed
-from toolgrade.gates.utilization.words import Word, name_tokens, names
+from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.lexicon import FUNCTION, listed
+from toolgrade.gates.utilization.words import Word
 
 _WIDE = 400
 _BREAKS = frozenset(",;:()[]|=—–/")
@@ -16,12 +15,16 @@ _JOINS = listed("and or but while with for in on at to from by as after before o
 
 
 class Mention(NamedTuple):
-    """A label of one or more records that a sentence names."""
+    """A label of one or more records that a sentence names.
+
+    `naming`: the label tells records apart (a name, a code, a key), it is no category that many share.
+    """
 
     start: int
     end: int
     records: tuple[int, ...]
     label: tuple[str, ...]
+    naming: bool
 
 
 class Sentence(NamedTuple):
@@ -47,7 +50,9 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
             key = tuple(word.norm for word in text[at : at + size])
             if size > 1:
                 known.add(key)
-            out.append(Mention(text[at].start, text[at + size - 1].end, tuple(index.labels[key]), key))
+            out.append(
+                Mention(text[at].start, text[at + size - 1].end, tuple(index.labels[key]), key, index.names_one(key))
+            )
             at += size
             continue
         part = _part(index, text[at], known)
@@ -58,7 +63,7 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
         if claim.kind == "day":
             held = _on_day(index, claim)
             if held:
-                out.append(Mention(claim.start, claim.end, held, (claim.text.casefold(),)))
+                out.append(Mention(claim.start, claim.end, held, (claim.text.casefold(),), False))
     return sorted(out, key=lambda mention: mention.start)
 
 
@@ -79,7 +84,9 @@ def _part(index: Index, word: Word, known: set[tuple[str, ...]]) -> Mention | No
     records = sorted({record for key in (keys & known or keys) for record in index.labels[key]})
     if len(records) > _WIDE:
         return None
-    return Mention(word.start, word.end, tuple(records), (word.norm,))
+    return Mention(
+        word.start, word.end, tuple(records), (word.norm,), any(index.names_one(key) for key in keys & known or keys)
+    )
 
 
 def _on_day(index: Index, claim: Claim) -> tuple[int, ...]:
@@ -110,7 +117,7 @@ def after(sentence: Sentence, claim: Claim) -> list[Word]:
 
 def before(sentence: Sentence, claim: Claim) -> list[Word]:
     """Return the content words that lead to a claim, nearest first: `total cost: $239`, `a temperature of 21`."""
-    start = max((c.end for c in sentence.claims if c.end <= claim.start and not c.weak), default=0)
+    start = last_claim(sentence, claim)
     out: list[Word] = []
     last = claim.start
     for word in reversed(sentence.words):
@@ -129,12 +136,18 @@ def before(sentence: Sentence, claim: Claim) -> list[Word]:
 def phrase(sentence: Sentence, claim: Claim) -> list[Word]:
     """Return the words that say what a claim is about: up to the next claim, and before it where it comes first."""
     stop = next_claim(sentence, claim)
-    start = max((c.end for c in sentence.claims if c.end <= claim.start and not c.weak), default=0)
+    start = last_claim(sentence, claim)
     later = [w for w in sentence.words if claim.end <= w.start < stop]
     earlier = [w for w in sentence.words if start <= w.start < claim.start]
     if start and any(w.norm not in FUNCTION for w in later):
         return later
     return earlier + later
+
+
+def last_claim(sentence: Sentence, claim: Claim) -> int:
+    """Return where the value before ends; codes and days between name what a claim is about and do not count."""
+    ends = [c.end for c in sentence.claims if c.end <= claim.start and not c.weak and c.kind in ("number", "time")]
+    return max(ends, default=0)
 
 
 def next_claim(sentence: Sentence, claim: Claim) -> int:
@@ -144,87 +157,7 @@ def next_claim(sentence: Sentence, claim: Claim) -> int:
 
 def is_name(sentence: Sentence, word: Word) -> bool:
     """Say whether a word is part of the name of a record."""
-    return any(m.start <= word.start and word.end <= m.end and len(m.records) < 8 for m in sentence.mentions)
-
-
-def fields_named(index: Index, sentence: Sentence, claim: Claim) -> tuple[dict[int, float], bool]:
-    """Return the fields that a claim's words name with a score each, and whether a word beside it names them."""
-    found: dict[int, float] = {}
-    beside = [*after(sentence, claim), *before(sentence, claim)]
-    if claim.weak:
-        beside = [word for word in beside[:1] if word.start > claim.end and word.start - claim.end <= 1]
-    for word in beside:
-        found = _right_kind(index, claim, index.named_by(word.norm))
-        if found:
-            break
-    about = phrase(sentence, claim)
-    local = [w for w in about if w.norm not in FUNCTION and not is_name(sentence, w)]
-    if claim.unit == "percent":
-        return _shares(index, found, local), True
-    if claim.unit == "money" and not found:
-        found = dict.fromkeys(index.kind(MONEY), 0.5)
-    direct = bool(found)
-    if not found and not claim.weak:
-        for word in local:
-            for field, weight in _right_kind(index, claim, index.named_by(word.norm)).items():
-                found[field] = max(weight * 0.5, found.get(field, 0.0))
-    context = spread(local)
-    return {number: weight + fit(index, index.fields[number], context) for number, weight in found.items()}, direct
-
-
-def _shares(index: Index, found: dict[int, float], local: list[Word]) -> dict[int, float]:
-    """Return the fields that hold shares: those that words tell apart from the rest, else all of them alike."""
-    context = spread(local)
-    held = found or dict.fromkeys(index.kind(PERCENT), 0.5)
-    told = {
-        number: sum(
-            max((partly(word, token) for word in context), default=0.0) or -0.25
-            for token in index.fields[number].tokens
-            if token not in PERCENT and token not in index.common(index.fields[number])
-        )
-        for number in held
-    }
-    return told if any(score > 0 for score in told.values()) else dict.fromkeys(held, 0.0)
-
-
-def partly(word: str, token: str) -> float:
-    """Return how well a word names a part of a field name, or at least the first of two initials (`field`: `fg`)."""
-    return names(word, token) or (0.4 if len(token) == 2 and len(word) > 3 and word[0] == token[0] else 0.0)
-
-
-def _right_kind(index: Index, claim: Claim, fields: dict[int, float]) -> dict[int, float]:
-    if claim.kind != "number":
-        return fields
-    if claim.unit == "percent":
-        return {f: w for f, w in fields.items() if PERCENT.intersection(index.fields[f].tokens)}
-    return {
-        f: w for f, w in fields.items() if not {"pct", "percent", "percentage"}.intersection(index.fields[f].tokens)
-    }
-
-
-def spread(local: list[Word]) -> set[str]:
-    """Return words with the parts of mixed ones (`3pt`) and the initials of neighbours (`free throw`: `ft`)."""
-    out = {word.norm for word in local}
-    for word in local:
-        if any(c.isdigit() for c in word.norm):
-            out.update(name_tokens(word.norm))
-    for a, b in pairwise(local):
-        if 0 < b.start - a.end <= 3 and a.norm.isalpha() and b.norm.isalpha():
-            out.add(a.norm[0] + b.norm[0])
-    return out
-
-
-def fit(index: Index, field: Field, context: set[str]) -> float:
-    """Return how many parts of a field's name the context holds, less those that it does not."""
-    score = 0.0
-    common = index.common(field)
-    for token in field.tokens:
-        held = max((index.weight(word, token) for word in context), default=0.0)
-        if held:
-            score += 0.5 * held
-        elif token not in common:
-            score -= 0.25
-    return score
+    return any(m.naming and m.start <= word.start and word.end <= m.end for m in sentence.mentions)
 
 
 def candidates(index: Index, fields: dict[int, float], named: list[Mention]) -> list[tuple[float, float, int]]:

@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.fields import fit, partly, spread
 from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.lexicon import FUNCTION, PARTS, listed
-from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, fit, is_name, partly, phrase, spread
+from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, stem
 
 _JOIN = re.compile(r"\s?[-–]\s?(?P<part>(?:of|for)\s?[-–]\s?)?|\s(?P<of>of|out of|for)\s")

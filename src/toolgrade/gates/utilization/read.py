@@ -49,7 +49,7 @@ def _second_look(index: Index, item: Settled, earlier: list[Settled], texts: lis
     """Return a claim that no linked value grounds as derived from others or as given, where it is."""
     if item.verdict == "grounded":
         return item
-    other = derived(index, item.sentence, item.claim, earlier)
+    other = derived(index, item, earlier)
     if other is not None:
         return other
     if given(texts, item.sentence, item.claim):

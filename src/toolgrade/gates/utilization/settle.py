@@ -6,20 +6,17 @@ import re
 from typing import Literal, NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.doubt import Case, doubt, narrowed, told, unsaid
+from toolgrade.gates.utilization.fields import fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.leaves import Index
-from toolgrade.gates.utilization.lexicon import BLURS, DENIES, NARROWS, RELATES, SUPPOSES
-from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, fields_named
+from toolgrade.gates.utilization.link import Mention, Sentence, candidates
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 
 _FEW = 12
 _ASIDE = re.compile(
     r"\b(?:for|against|over|than|versus|vs\.?|past|visiting|host)\s+(?:the\s+)?(?:\w+\s+)?$", re.IGNORECASE
 )
-_TIMES = re.compile(
-    r"\b(?:last|past|previous|next|over)\s+(?:\w+\s+)?(?:games?|contests?|outings?|days?|weeks?|months?|years?)\b"
-)
-_PRONOUN = re.compile(r"\W*(?:he|she|it|they)\b", re.IGNORECASE)
 
 
 class Settled(NamedTuple):
@@ -30,6 +27,7 @@ class Settled(NamedTuple):
     verdict: Literal["grounded", "contradicted", "open"]
     how: str
     leaves: tuple[int, ...] = ()
+    paired: bool = False
 
     @property
     def at(self) -> int:
@@ -47,9 +45,9 @@ class Around(NamedTuple):
 def settle_all(index: Index, sentence: Sentence, around: Around) -> list[Settled]:
     """Return what the payloads say of every claim of a sentence."""
     out: list[Settled] = []
-    told = pairs(sentence.text, sentence.claims)
-    done = {id(claim) for pair in told for claim in pair[:2]}
-    for pair in told:
+    twos = pairs(sentence.text, sentence.claims)
+    done = {id(claim) for pair in twos for claim in pair[:2]}
+    for pair in twos:
         for claim, agrees_, leaves, how in compare_pair(index, sentence, pair):
             out.append(_of_pair(sentence, claim, agrees_, leaves, how))
     for claim in sentence.claims:
@@ -62,10 +60,10 @@ def settle_all(index: Index, sentence: Sentence, around: Around) -> list[Settled
 
 def _of_pair(sentence: Sentence, claim: Claim, agrees_: bool | None, leaves: tuple[int, ...], how: str) -> Settled:
     if agrees_:
-        return Settled(sentence, claim, "grounded", how, leaves)
+        return Settled(sentence, claim, "grounded", how, leaves, paired=True)
     why = None if agrees_ is False else how
-    why = why or _unsaid(sentence, claim, relates=False) or _narrowed(sentence, claim, {"half", "quarter"})
-    return Settled(sentence, claim, "open" if why else "contradicted", why or how, leaves)
+    why = why or unsaid(sentence, claim, relates=False) or narrowed(sentence, claim, {"half", "quarter"})
+    return Settled(sentence, claim, "open" if why else "contradicted", why or how, leaves, paired=True)
 
 
 def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Settled | None:
@@ -76,18 +74,24 @@ def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Se
         found = _day_mention(index, sentence, claim)
         if found:
             return found
-    fields, direct = fields_named(index, sentence, claim)
-    if claim.weak and not direct:
+    named = fields_named(index, sentence, claim)
+    if claim.weak and named.word is None:
         return None
-    if not fields:
+    if not named.scores:
         return None if claim.weak else Settled(sentence, claim, "open", "names no field")
-    for level, named in enumerate((ordered(sentence, claim), around.lines, around.before, None)):
-        if named is not None and not named:
-            continue
-        linked = _linked(index, claim, fields, named)
-        if linked:
-            return _compare(index, sentence, claim, linked, direct, level)
+    case = Case(index, sentence, claim, named)
+    for case.level, case.mentions in enumerate(_levels(sentence, claim, around)):
+        if case.mentions or case.level == 3:
+            linked = _linked(case)
+            if linked:
+                return _compare(case, linked)
     return None if claim.weak else Settled(sentence, claim, "open", "no value under the named field")
+
+
+def _levels(sentence: Sentence, claim: Claim, around: Around) -> tuple[list[Mention], ...]:
+    """Return the records to look in, nearest first: of the sentence, of its list, of the sentence before, any."""
+    own = ordered(sentence, claim)
+    return (_once([*own, *around.lines]) if around.lines else own, [], around.before, [])
 
 
 def ordered(sentence: Sentence, claim: Claim) -> list[Mention]:
@@ -95,21 +99,23 @@ def ordered(sentence: Sentence, claim: Claim) -> list[Mention]:
     before = [m for m in reversed(sentence.mentions) if m.end <= claim.start]
     found = before or [m for m in sentence.mentions if m.start >= claim.end]
     aside = [m for m in found if _ASIDE.search(sentence.text, 0, m.start)]
-    seen: set[tuple[str, ...]] = set()
-    out = []
-    for mention in [m for m in found if m not in aside] + aside:
-        if mention.label not in seen:
-            seen.add(mention.label)
-            out.append(mention)
-    return out
+    return _once([m for m in found if m not in aside] + aside)
 
 
-def _linked(index: Index, claim: Claim, fields: dict[int, float], named: list[Mention] | None) -> list[int]:
-    if named is None:
-        return _anywhere(index, claim, fields)
+def _once(found: list[Mention]) -> list[Mention]:
+    """Return the mentions without repeated labels; those that tell records apart come before categories."""
+    unique = {mention.label: mention for mention in reversed(found)}
+    kept = [mention for mention in found if unique[mention.label] is mention]
+    return [m for m in kept if m.naming] + [m for m in kept if not m.naming]
+
+
+def _linked(case: Case) -> list[int]:
+    index, claim = case.index, case.claim
+    if case.level == 3:
+        return _anywhere(index, claim, case.named.scores)
     found = [
         item
-        for item in candidates(index, fields, named)
+        for item in candidates(index, case.named.scores, case.mentions)
         if comparable(claim, index.leaves[item[2]].value, index.fields[index.leaves[item[2]].field])
     ]
     if not found:
@@ -140,7 +146,8 @@ def _anywhere(index: Index, claim: Claim, fields: dict[int, float]) -> list[int]
     return []
 
 
-def _compare(index: Index, sentence: Sentence, claim: Claim, linked: list[int], direct: bool, level: int) -> Settled:
+def _compare(case: Case, linked: list[int]) -> Settled:
+    index, sentence, claim = case.index, case.sentence, case.claim
     hits = [leaf for leaf in linked if _agrees(index, claim, leaf)]
     if len(hits) == 1 and claim.unit == "percent" and len({index.leaves[leaf].record for leaf in linked}) == 1:
         return Settled(sentence, claim, "grounded", "linked", tuple(hits))
@@ -151,70 +158,21 @@ def _compare(index: Index, sentence: Sentence, claim: Claim, linked: list[int], 
             return Settled(sentence, claim, "grounded", "linked", tuple(recent))
         return Settled(sentence, claim, "open", "several values are linked", tuple((hits + linked)[:_FEW]))
     if hits:
-        narrow = _narrowed(sentence, claim, _told(index, sentence, linked))
+        narrow = narrowed(sentence, claim, told(index, sentence, linked)) or _unnamed(case)
         return Settled(sentence, claim, "open" if narrow else "grounded", narrow or "linked", tuple(hits[:_FEW]))
-    why = _doubt(index, sentence, claim, linked, direct, level)
-    if claim.weak and why:
-        return Settled(sentence, claim, "open", why, tuple(linked[:_FEW]))
+    why = doubt(case, linked)
     return Settled(sentence, claim, "open" if why else "contradicted", why or "linked", tuple(linked[:_FEW]))
+
+
+def _unnamed(case: Case) -> str | None:
+    """Say whether nothing but words further off links a bare number to a field."""
+    bare = case.claim.kind == "number" and not case.claim.unit and case.named.word is None
+    return "no field is named beside it" if bare else None
 
 
 def _agrees(index: Index, claim: Claim, leaf: int) -> bool:
     held = index.leaves[leaf]
     return agrees(claim, held.value, index.fields[held.field])
-
-
-def _doubt(index: Index, sentence: Sentence, claim: Claim, linked: list[int], direct: bool, level: int) -> str | None:
-    """Return why a claim that differs from the linked values may still be right, None where nothing speaks for it."""
-    if not direct:
-        return "no field is named beside it"
-    if claim.weak and level:
-        return "the record is named elsewhere"
-    held = [index.leaves[leaf] for leaf in linked]
-    if len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1:
-        return "several values are linked"
-    if level == 2 and (sentence.mentions or not _PRONOUN.match(sentence.text)):
-        return "the record is named in another sentence"
-    why = _unsaid(sentence, claim)
-    if why:
-        return why
-    return _narrowed(sentence, claim, _told(index, sentence, linked))
-
-
-def _told(index: Index, sentence: Sentence, linked: list[int]) -> set[str]:
-    """Return the words of a sentence that the names of the linked fields hold."""
-    tokens = {token for leaf in linked for token in index.fields[index.leaves[leaf].field].tokens}
-    return {w.norm for w in sentence.words if any(index.weight(w.norm, token) for token in tokens)}
-
-
-def _unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None:
-    told = {word.norm for word in sentence.words}
-    if sentence.text.rstrip().endswith("?"):
-        return "it is asked"
-    if told & DENIES or told & SUPPOSES:
-        return "it is denied or supposed"
-    close = {w.norm for w in sentence.words if claim.start - 20 <= w.start <= claim.start}
-    if close & BLURS:
-        return "it is a bound or an estimate"
-    beside = after(sentence, claim) if relates else []
-    if any(w.norm in RELATES for w in beside):
-        return "it relates two values"
-    return None
-
-
-def _narrowed(sentence: Sentence, claim: Claim, held: set[str]) -> str | None:
-    if _TIMES.search(sentence.text):
-        return "it is narrowed to a time"
-    narrow = [word for word in _clause(sentence, claim) if word in NARROWS and word not in held]
-    return f"it is narrowed by {narrow[0]!r}" if narrow else None
-
-
-def _clause(sentence: Sentence, claim: Claim) -> list[str]:
-    cuts = [w for w in sentence.words if w.norm in ("while", "whereas", "but")]
-    start = max((w.end for w in cuts if w.end <= claim.start), default=0)
-    end = min((w.start for w in cuts if w.start >= claim.end), default=len(sentence.text))
-    out = [w for w in sentence.words if start <= w.start < end]
-    return [w.norm for w, after in zip(out, [*out[1:], None], strict=True) if after is None or after.norm != "high"]
 
 
 def _identifier(index: Index, sentence: Sentence, claim: Claim) -> Settled:

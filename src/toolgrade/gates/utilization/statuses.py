@@ -52,8 +52,23 @@ def _status(index: Index, sentence: Sentence, at: int, word: Word, around: Aroun
     for fields in (flags, index.status_fields if told else []):
         leaves = _linked(index, sentence, word, fields, around)
         if leaves:
-            return _compare(index, sentence, word, stated, leaves)
+            item = _compare(index, sentence, word, stated, leaves)
+            if item.verdict != "contradicted" or fields is flags or _spoken_of(index, sentence, at, leaves):
+                return item
     return None
+
+
+def _spoken_of(index: Index, sentence: Sentence, at: int, leaves: list[int]) -> bool:
+    """Say whether a word before the status names the record that has it: `your order`, a code, a name."""
+    about = {
+        part for leaf in leaves for number in index.chain(index.leaves[leaf].record) for part in index.about(number)
+    }
+    return any(
+        index.weight(word.norm, part) >= 0.9
+        for word in sentence.words[:at]
+        if word.norm not in FUNCTION
+        for part in about
+    )
 
 
 def _flag_word(field: Field) -> str:
@@ -61,7 +76,10 @@ def _flag_word(field: Field) -> str:
 
 
 def _same(word: str, known: frozenset[str]) -> bool:
-    return word in known or any(stem(word) == stem(other) for other in known if other[:2] == word[:2])
+    """Say whether a word is a status in either spelling (`cancelled`, `canceled`), not another form of one."""
+    return word in known or (
+        word.endswith("ed") and any(stem(word) == stem(other) for other in known if other[:2] == word[:2])
+    )
 
 
 def _stated(sentence: Sentence, at: int) -> bool | None:
@@ -94,7 +112,7 @@ def _linked(index: Index, sentence: Sentence, word: Word, fields: list[int], aro
     return leaves if len(leaves) == 1 else []
 
 
-def _compare(index: Index, sentence: Sentence, word: Word, stated: bool, leaves: list[int]) -> Settled | None:
+def _compare(index: Index, sentence: Sentence, word: Word, stated: bool, leaves: list[int]) -> Settled:
     claim = Claim("status", word.text, word.start, word.end, word.norm)
     agree = [_agrees(index.leaves[leaf].value, word.norm, stated) for leaf in leaves]
     shown = tuple(leaves[:12])

@@ -1,0 +1,135 @@
+"""Why a claim that differs from the values it is linked to may still be right."""
+
+from __future__ import annotations
+
+import re
+
+from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.fields import Named, unmatched
+from toolgrade.gates.utilization.ground import agrees, comparable, is_money
+from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.lexicon import BLURS, DENIES, GENERIC, NARROWS, RELATES, SUPPOSES
+from toolgrade.gates.utilization.link import Mention, Sentence, after
+
+_WIDE = 200
+_TIMES = re.compile(
+    r"\b(?:last|past|previous|next|over)\s+(?:\w+\s+)?(?:games?|contests?|outings?|days?|weeks?|months?|years?)\b"
+)
+_PRONOUN = re.compile(r"\W*(?:he|she|it|they)\b", re.IGNORECASE)
+
+
+class Case:
+    """One claim beside the values that it is linked to, with how it is linked.
+
+    `level` tells where the record is named: 0 in the sentence or list, 2 in the sentence before, 3 nowhere.
+    """
+
+    def __init__(self, index: Index, sentence: Sentence, claim: Claim, named: Named) -> None:
+        self.index = index
+        self.sentence = sentence
+        self.claim = claim
+        self.named = named
+        self.mentions: list[Mention] = []
+        self.level = 3
+
+
+def doubt(case: Case, linked: list[int]) -> str | None:
+    """Return the reason not to call a differing claim a contradiction, None where there is none."""
+    return (
+        _loose(case, linked)
+        or _ambiguous(case, linked)
+        or unsaid(case.sentence, case.claim)
+        or narrowed(case.sentence, case.claim, told(case.index, case.sentence, linked))
+        or _elsewhere(case, linked)
+    )
+
+
+def _loose(case: Case, linked: list[int]) -> str | None:
+    index, word = case.index, case.named.word
+    if word is None and case.claim.unit != "percent":
+        return "no field is named beside it"
+    if case.claim.weak and case.level:
+        return "the record is named elsewhere"
+    if word is not None:
+        own = [index.fields[index.leaves[leaf].field].tokens for leaf in linked]
+        if not all(_names_it(index, case, tokens) for tokens in own):
+            return "the field is named by a word that is not its own"
+        left = unmatched(index, case.named, linked)
+        if left:
+            return f"its name says more than the field's: {left[0]!r}"
+    return None
+
+
+def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
+    """Say whether a field's own name is said: a part that tells something, or all of its parts."""
+    assert case.named.word is not None  # noqa: S101
+    said = {word.norm for word in (case.named.word, *case.named.others)}
+    held = [token for token in tokens if any(index.weight(word, token) for word in said)]
+    return any(token not in GENERIC for token in held) or (bool(held) and len(held) == len(tokens))
+
+
+def _ambiguous(case: Case, linked: list[int]) -> str | None:
+    held = [case.index.leaves[leaf] for leaf in linked]
+    if len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1:
+        return "several values are linked"
+    if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
+        return "the record is named in another sentence"
+    if case.level < 2 and not any(mention.naming for mention in case.mentions):
+        return "no record is named"
+    return None
+
+
+def _elsewhere(case: Case, linked: list[int]) -> str | None:
+    """Say whether another value of the named records agrees: money with money, a time with a time, else by field."""
+    index, claim = case.index, case.claim
+    naming = [record for mention in case.mentions[:4] if mention.naming for record in mention.records[:_WIDE]]
+    for record in naming or [document.root for document in index.documents]:
+        for field in index.fields:
+            alike = claim.kind != "number" or (claim.unit == "money" and is_money(field))
+            if not (alike or field.number in case.named.scores):
+                continue
+            for leaf in index.within(field.number, record)[:_WIDE]:
+                value = index.leaves[leaf].value
+                if comparable(claim, value, field) and agrees(claim, value, field):
+                    near = alike or index.leaves[leaf].record == record
+                    if near and leaf not in linked:
+                        return "another value of the record agrees"
+    return None
+
+
+def told(index: Index, sentence: Sentence, linked: list[int]) -> set[str]:
+    """Return the words of a sentence that the names of the linked fields hold."""
+    tokens = {token for leaf in linked for token in index.fields[index.leaves[leaf].field].tokens}
+    return {w.norm for w in sentence.words if any(index.weight(w.norm, token) for token in tokens)}
+
+
+def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None:
+    """Say whether a claim is asked, denied, supposed, a bound, or a relation between two values."""
+    said = {word.norm for word in sentence.words}
+    if sentence.text.rstrip().endswith("?"):
+        return "it is asked"
+    if said & DENIES or said & SUPPOSES:
+        return "it is denied or supposed"
+    close = {w.norm for w in sentence.words if claim.start - 20 <= w.start <= claim.start}
+    if close & BLURS:
+        return "it is a bound or an estimate"
+    beside = after(sentence, claim) if relates else []
+    if any(w.norm in RELATES for w in beside):
+        return "it relates two values"
+    return None
+
+
+def narrowed(sentence: Sentence, claim: Claim, held: set[str]) -> str | None:
+    """Say whether words that are not in `held` make a claim speak of a part, a sum or another time."""
+    if _TIMES.search(sentence.text):
+        return "it is narrowed to a time"
+    narrow = [word for word in _clause(sentence, claim) if word in NARROWS and word not in held]
+    return f"it is narrowed by {narrow[0]!r}" if narrow else None
+
+
+def _clause(sentence: Sentence, claim: Claim) -> list[str]:
+    cuts = [w for w in sentence.words if w.norm in ("while", "whereas", "but")]
+    start = max((w.end for w in cuts if w.end <= claim.start), default=0)
+    end = min((w.start for w in cuts if w.start >= claim.end), default=len(sentence.text))
+    out = [w for w in sentence.words if start <= w.start < end]
+    return [w.norm for w, later in zip(out, [*out[1:], None], strict=True) if later is None or later.norm != "high"]
