@@ -54,7 +54,7 @@ _SPELT = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
-    r"(?:\b(?:this|that|which|the|each|no|every|any|another|last|next|first|new|only)\s+)$", re.IGNORECASE
+    r"(?:\b(?:this|that|which|the|each|no|every|any|another|last|next|first|second|third|new|only)\s+)$", re.IGNORECASE
 )
 _ENDING = re.compile(r"\bending\s+(?:in|with)\s+[*#]*$", re.IGNORECASE)
 _HEAD = re.compile(r"[\s*_(#]*(?:[A-Z][a-z]+\s){0,2}#?")
@@ -138,6 +138,9 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
 
 def _labelled(text: str, start: int, end: int) -> bool:
     """Say whether a number only counts off a heading: `Flight 2:`, `Option 1`, `1)`."""
+    named = re.search(r"[a-z] [A-Z][\w'-]* $", text[:start]) and re.match(r"\s*(?:$|[.;)]|(?:in|at|on|and|to|for|with|was|is|had)\b)", text[end:])
+    if named:
+        return True
     return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$|-\s)", text[end:]))
 
 

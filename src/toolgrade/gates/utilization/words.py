@@ -135,19 +135,22 @@ def names(word: str, token: str) -> float:
         return 0.9
     if len(word) >= 4 and token.startswith(stem(word)) and len(stem(word)) >= 4:
         return 0.9
-    if len(token) <= 4 and len(word) >= len(token) + 2 and _drops_letters(word, token):
+    if 3 <= len(token) <= 4 and len(word) >= len(token) + 2 and _abbreviates(word, token):
         return 0.8
     return 0.0
 
 
-def _drops_letters(word: str, token: str) -> bool:
-    """Say whether `token` is `word` with letters left out, mostly vowels: `pts` of points, `blk` of blocks."""
-    vowels = sum(c in "aeiou" for c in token[1:])
-    if vowels > (1 if len(token) <= 3 else 0):
+def _abbreviates(word: str, token: str) -> bool:
+    """Say whether `token` is `word` without most of its vowels: `pts` of points, `blk` of blocks, `qty`.
+
+    Its letters come in the word's order, and are at least 60 % of the word's first letter and consonants.
+    """
+    if sum(c in "aeiou" for c in token[1:]) > (1 if len(token) == 3 else 0):
         return False
-    return _holds_in_order(word[1:], token[1:]) or _holds_in_order(word[1:] + "s", token[1:])
-
-
-def _holds_in_order(word: str, letters: str) -> bool:
-    rest = iter(word)
-    return all(letter in rest for letter in letters)
+    for whole in (word, word + "s"):
+        rest = iter(whole[1:])
+        if all(letter in rest for letter in token[1:]):
+            single = whole[:-1] if whole.endswith("s") and not token.endswith("s") else whole
+            heard = [c for at, c in enumerate(single) if at == 0 or (c not in "aeiou" and c != single[at - 1])]
+            return len(token) >= 0.6 * len(heard)
+    return False
