@@ -41,7 +41,7 @@ _DIGITS = (
 _NUMBER = re.compile(
     rf"(?P<pre>{_CURRENCY})?\s?(?<![\w.,/])(?P<sign>(?<![\w)\d])[-−+](?={_CURRENCY}?[\d.]))?(?P<pre2>{_CURRENCY})?"
     rf"(?P<num>{_DIGITS})"
-    r"(?:\s?(?P<scale>k|m|bn|million|billion|thousand|hundred)\b)?"
+    r"(?:(?P<short>[kKM]|bn)(?![\w/])|\s?(?P<scale>million|billion|thousand|hundred)\b)?"
     rf"(?:\s?(?P<post>%|percent\b|per\s+cent\b|{_CURRENCY}"
     r"|(?:US\s+)?dollars?\b|euros?\b|pounds?\s+sterling\b|cents?\b))?",
 )
@@ -58,6 +58,8 @@ _PRONOUN = re.compile(
 )
 _ENDING = re.compile(r"\bending\s+(?:in|with)\s+[*#]*$", re.IGNORECASE)
 _HEAD = re.compile(r"[\s*_(#]*(?:[A-Z][a-z]+\s){0,2}#?")
+_NAME = re.compile(r"[a-z] [A-Z][\w'-]* $")
+_NO_NOUN = re.compile(r"\s*(?:$|[.;)]|(?:in|at|on|and|to|for|with|was|is|had)\b)")
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
@@ -138,15 +140,14 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
 
 def _labelled(text: str, start: int, end: int) -> bool:
     """Say whether a number only counts off a heading: `Flight 2:`, `Option 1`, `1)`."""
-    named = re.search(r"[a-z] [A-Z][\w'-]* $", text[:start]) and re.match(r"\s*(?:$|[.;)]|(?:in|at|on|and|to|for|with|was|is|had)\b)", text[end:])
-    if named:
+    if _NAME.search(text, 0, start) and _NO_NOUN.match(text, end):
         return True
     return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$|-\s)", text[end:]))
 
 
 def _number(found: re.Match[str], written: str, start: int) -> Claim:
     digits, decimals = plain(found["num"])
-    scale = _SCALE.get((found["scale"] or "").lower(), 1.0)
+    scale = _SCALE.get((found["scale"] or found["short"] or "").lower(), 1.0)
     post = (found["post"] or "").lower()
     unit: Unit = ""
     if post == "%" or post.startswith("per"):

@@ -7,13 +7,17 @@ import re
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.lexicon import BLURS, DENIES, GENERIC, NARROWS, RELATES, SUPPOSES
 from toolgrade.gates.utilization.link import Mention, Sentence, after
 
 _WIDE = 200
 _TIMES = re.compile(
     r"\b(?:last|past|previous|next|over)\s+(?:\w+\s+)?(?:games?|contests?|outings?|days?|weeks?|months?|years?)\b"
+)
+_OTHER_UNIT = re.compile(
+    r"\s*(?:°\s?F|F\b|degrees?\s+F|mph|miles|knots|k(?:m/h|ph|mh)|in(?:ch|ches|\b)|feet|ft\b|mm\b|cm\b|lbs?\b)",
+    re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they)\b", re.IGNORECASE)
 
@@ -71,12 +75,31 @@ def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
 def _ambiguous(case: Case, linked: list[int]) -> str | None:
     held = [case.index.leaves[leaf] for leaf in linked]
     if len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1:
-        return "several values are linked"
+        return None if _beyond(case, linked) else "several values are linked"
     if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
         return "the record is named in another sentence"
     if case.level < 2 and not any(mention.naming for mention in case.mentions):
         return "no record is named"
     return None
+
+
+def _beyond(case: Case, linked: list[int]) -> bool:
+    """Say whether a number lies outside everything that the named fields hold in these payloads."""
+    index, claim = case.index, case.claim
+    if claim.kind != "number" or claim.unit == "money" or _OTHER_UNIT.match(case.sentence.text, claim.end):
+        return False
+    documents = {index.leaves[leaf].document for leaf in linked}
+    values = [
+        value
+        for field in case.named.scores
+        for document in documents
+        for leaf in index.within(field, index.documents[document].root)
+        if (value := quantity(index.leaves[leaf].value)) is not None
+    ]
+    if len(values) < 3:
+        return False
+    margin = max(claim.step, 0.05 * (max(values) - min(values)))
+    return not min(values) - margin <= claim.number <= max(values) + margin
 
 
 def _elsewhere(case: Case, linked: list[int]) -> str | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import is_money
 from toolgrade.gates.utilization.leaves import Field, Index
-from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PERCENT
+from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PERCENT, UNITS
 from toolgrade.gates.utilization.link import Sentence, after, before, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, names
 
@@ -64,7 +64,7 @@ def _naming(index: Index, claim: Claim, run: list[Word]) -> int | None:
 
 def _about(sentence: Sentence, claim: Claim, plain: bool, earlier: list[Word]) -> list[Word]:
     words = phrase(sentence, claim) if plain or not earlier else sorted(earlier, key=lambda word: word.start)
-    return [w for w in words if w.norm not in FUNCTION and not is_name(sentence, w)]
+    return [w for w in words if w.norm not in FUNCTION and w.norm not in UNITS and not is_name(sentence, w)]
 
 
 def _by_unit(index: Index, claim: Claim, about: list[Word]) -> dict[int, float]:

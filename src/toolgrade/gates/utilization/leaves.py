@@ -8,9 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from toolgrade.core.trace import ToolResult
 from toolgrade.core.view import CallView, payload
 from toolgrade.gates.utilization.dates import Day, payload_moment
 from toolgrade.gates.utilization.lexicon import STATUS_FIELDS
+from toolgrade.gates.utilization.texts import structured
 from toolgrade.gates.utilization.words import WORD, fold, name_tokens, names
 
 _NAMING = {"id", "ids", "number", "no", "code", "key", "sku", "ref", "reference", "name", "title"}
@@ -95,7 +97,7 @@ class Index:
         for value in (call.call.arguments or {}).values():
             if isinstance(value, str | int) and not isinstance(value, bool):
                 self._label(str(value), record, naming=True)
-        self._walk(payload(call.result), "", (), record)
+        self._walk(_content(call), "", (), record)
         self.records[record].last = len(self.leaves)
 
     def chain(self, record: int) -> Iterator[int]:
@@ -120,6 +122,16 @@ class Index:
     def names_of(self, record: int) -> list[tuple[str, ...]]:
         """Return the labels of a record."""
         return self._names.get(record, [])
+
+    def spelled(self, text: str) -> list[tuple[str, ...]]:
+        """Return the label that a text spells, if records have it."""
+        key = tuple(fold(part) for part in WORD.findall(text))
+        return [key] if key in self.labels else []
+
+    def own(self, record: int) -> list[int]:
+        """Return the first values inside a record."""
+        held = self.records[record]
+        return list(range(held.first, min(held.last, held.first + 60)))
 
     def lists(self, root: int) -> dict[tuple[str, ...], list[int]]:
         """Return the records below a payload's root that stand in one list each, by their shape."""
@@ -296,6 +308,24 @@ class Index:
             for part, folded in zip(parts, key, strict=True):
                 if len(part) > 2 and part[0].isupper():
                     self.parts[folded].add(key)
+
+
+def _content(call: CallView) -> Any:
+    """Return a payload with the structure that its texts hold: JSON, a table, named lines."""
+    assert call.result is not None  # noqa: S101
+    content = payload(call.result)
+    if isinstance(content, str):
+        return structured(content)
+    if isinstance(content, list) and content and all(isinstance(x, dict) and x.get("type") == "text" for x in content):
+        return [{**part, "text": _read(part.get("text"))} for part in content]
+    return content
+
+
+def _read(text: Any) -> Any:
+    if not isinstance(text, str):
+        return text
+    read = payload(ToolResult(content=text))
+    return structured(read) if isinstance(read, str) else read
 
 
 def quantity(value: Any) -> float | None:

@@ -94,3 +94,9 @@ NEUTRAL = listed(
 
 GENERIC = listed("amount value total number count data id name type date time quantity info result status items list")
 """Parts of field names that name nothing by themselves."""
+
+UNITS = listed(
+    "degree degrees celsius fahrenheit kelvin meter meters metre metres kilometer kilometers kilometre kilometres "
+    "mile miles inch inches foot feet hpa mph kph kmh knots millimeter millimeters centimeter centimeters kg km cm mm"
+)
+"""Words that are units: they stand by a number and name no field."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.leaves import Index
-from toolgrade.gates.utilization.lexicon import FUNCTION, listed
+from toolgrade.gates.utilization.lexicon import FUNCTION, UNITS, listed
 from toolgrade.gates.utilization.words import Word
 
 _WIDE = 400
@@ -109,7 +109,7 @@ def after(sentence: Sentence, claim: Claim) -> list[Word]:
             break
         if word.norm in _JOINS and (out or word.norm != "of"):
             break
-        if word.norm not in FUNCTION and not is_name(sentence, word):
+        if word.norm not in FUNCTION and word.norm not in UNITS and not is_name(sentence, word):
             out.append(word)
         last = word.end
     return out

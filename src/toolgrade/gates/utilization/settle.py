@@ -7,13 +7,16 @@ from typing import Literal, NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.doubt import Case, doubt, narrowed, told, unsaid
+from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.link import Mention, Sentence, candidates
+from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 
 _FEW = 12
+_OF_NUMBER = re.compile(r"\s+(?:of|at|around|near)\b")
 _ASIDE = re.compile(
     r"\b(?:for|against|over|than|versus|vs\.?|past|visiting|host)\s+(?:the\s+)?(?:\w+\s+)?$", re.IGNORECASE
 )
@@ -68,14 +71,13 @@ def _of_pair(sentence: Sentence, claim: Claim, agrees_: bool | None, leaves: tup
 
 def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Settled | None:
     """Return what the payloads say of one claim; None where a weak claim turns out to be none."""
-    if claim.kind == "identifier":
-        return _identifier(index, sentence, claim)
-    if claim.kind == "day" and any(m.start == claim.start for m in sentence.mentions):
-        found = _day_mention(index, sentence, claim)
-        if found:
-            return found
+    if claim.kind in ("identifier", "day"):
+        found = name_or_value(index, sentence, claim)
+        if found is not None:
+            verdict, how, leaves = found
+            return Settled(sentence, claim, verdict, how, leaves) if verdict else None
     named = fields_named(index, sentence, claim)
-    if claim.weak and named.word is None:
+    if claim.weak and (named.word is None or _OF_NUMBER.match(sentence.text, named.word.end)):
         return None
     if not named.scores:
         return None if claim.weak else Settled(sentence, claim, "open", "names no field")
@@ -83,6 +85,8 @@ def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Se
     for case.level, case.mentions in enumerate(_levels(sentence, claim, around)):
         if case.mentions or case.level == 3:
             linked = _linked(case)
+            if claim.weak and not _countable(index, linked):
+                return None
             if linked:
                 return _compare(case, linked)
     return None if claim.weak else Settled(sentence, claim, "open", "no value under the named field")
@@ -156,12 +160,21 @@ def _compare(case: Case, linked: list[int]) -> Settled:
         recent = [leaf for leaf in linked if index.leaves[leaf].document == last]
         if all(leaf in hits for leaf in recent):
             return Settled(sentence, claim, "grounded", "linked", tuple(recent))
+        best = extreme(index, sentence, claim, linked)
+        if best is not None:
+            return Settled(sentence, claim, "grounded", best[1], (best[0],))
         return Settled(sentence, claim, "open", "several values are linked", tuple((hits + linked)[:_FEW]))
     if hits:
         narrow = narrowed(sentence, claim, told(index, sentence, linked)) or _unnamed(case)
         return Settled(sentence, claim, "open" if narrow else "grounded", narrow or "linked", tuple(hits[:_FEW]))
     why = doubt(case, linked)
     return Settled(sentence, claim, "open" if why else "contradicted", why or "linked", tuple(linked[:_FEW]))
+
+
+def _countable(index: Index, leaves: list[int]) -> bool:
+    """Say whether values are whole numbers: only such are told by an article (`a steal`)."""
+    values = [quantity(index.leaves[leaf].value) for leaf in leaves]
+    return all(value is not None and value.is_integer() for value in values)
 
 
 def _unnamed(case: Case) -> str | None:
@@ -173,26 +186,3 @@ def _unnamed(case: Case) -> str | None:
 def _agrees(index: Index, claim: Claim, leaf: int) -> bool:
     held = index.leaves[leaf]
     return agrees(claim, held.value, index.fields[held.field])
-
-
-def _identifier(index: Index, sentence: Sentence, claim: Claim) -> Settled:
-    held = next((m for m in sentence.mentions if m.start <= claim.end and claim.start <= m.end), None)
-    if held is None:
-        return Settled(sentence, claim, "open", "occurs in no payload")
-    leaves = [
-        leaf
-        for record in held.records[:_FEW]
-        for leaf in range(
-            index.records[record].first, min(index.records[record].last, index.records[record].first + 200)
-        )
-        if isinstance(index.leaves[leaf].value, str | int) and agrees(claim, index.leaves[leaf].value, index.fields[0])
-    ]
-    return Settled(sentence, claim, "grounded", "literal", tuple(leaves[:_FEW]))
-
-
-def _day_mention(index: Index, sentence: Sentence, claim: Claim) -> Settled | None:
-    leaves = []
-    for day in (claim.value, claim.other):
-        if isinstance(day, tuple):
-            leaves += [leaf for other, _, leaf in index.days.get((day.month, day.day), ()) if other.agrees(day)]
-    return Settled(sentence, claim, "grounded", "normalised", tuple(leaves[:_FEW])) if leaves else None

@@ -1,0 +1,59 @@
+"""Codes and days: they name what a sentence speaks of, or are themselves what it tells."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.ground import agrees, comparable
+from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.link import Sentence, before
+
+_FEW = 12
+_WIDE = 200
+
+Found = tuple[Literal["grounded", "open"] | None, str, tuple[int, ...]]
+
+
+def name_or_value(index: Index, sentence: Sentence, claim: Claim) -> Found | None:
+    """Return what a code or a day is: grounded where its field or another name of its record is said.
+
+    The first part is None where it only names a record: that asserts nothing. A code that no payload holds
+    is open. None is returned for a day that the words beside it may settle as they settle a number.
+    """
+    leaves = _held(index, claim)
+    if not leaves and claim.kind == "day":
+        return None
+    if not leaves:
+        called = bool(index.spelled(claim.text.lstrip("# ")))
+        return (None, "names a call", ()) if called else ("open", "occurs in no payload", ())
+    labelled = [leaf for leaf in leaves if _field_said(index, sentence, claim, leaf)]
+    if labelled:
+        return "grounded", "linked", tuple(labelled[:_FEW])
+    others = [m for m in sentence.mentions if m.naming and not (m.start < claim.end and claim.start < m.end)]
+    records = {record for mention in others for record in mention.records}
+    linked = [leaf for leaf in leaves if records.intersection(index.chain(index.leaves[leaf].record))]
+    if linked:
+        return "grounded", "linked", tuple(linked[:_FEW])
+    return None, "names a record", tuple(leaves[:_FEW])
+
+
+def _held(index: Index, claim: Claim) -> list[int]:
+    """Return the values that a code or day is, the latest payloads first."""
+    if claim.kind == "day":
+        days = [day for day in (claim.value, claim.other) if isinstance(day, tuple)]
+        found = [item for day in days for item in index.days.get((day.month, day.day), ()) if item[0].agrees(day)]
+        return sorted((leaf for _, _, leaf in found), reverse=True)
+    out = []
+    for mention_key in index.spelled(claim.text.lstrip("# ")):
+        for record in reversed(index.labels[mention_key][-_WIDE:]):
+            for leaf in index.own(record):
+                held, field = index.leaves[leaf], index.fields[index.leaves[leaf].field]
+                if comparable(claim, held.value, field) and agrees(claim, held.value, field):
+                    out.append(leaf)
+    return out
+
+
+def _field_said(index: Index, sentence: Sentence, claim: Claim, leaf: int) -> bool:
+    tokens = index.fields[index.leaves[leaf].field].tokens
+    return any(index.weight(word.norm, token) >= 0.9 for word in before(sentence, claim)[:3] for token in tokens)
