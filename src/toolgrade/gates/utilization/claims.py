@@ -6,11 +6,11 @@ import re
 from datetime import date
 from typing import Literal, NamedTuple
 
-from toolgrade.gates.utilization.dates import Day, moments
+from toolgrade.gates.utilization.dates import MONTH, Day, moments
 from toolgrade.gates.utilization.words import NUMBER_WORDS
 
 Kind = Literal["number", "day", "time", "identifier", "status"]
-Unit = Literal["money", "percent", ""]
+Unit = Literal["money", "percent", "year", ""]
 
 _SKIP = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _IDENTIFIER = re.compile(
@@ -60,6 +60,10 @@ _ENDING = re.compile(r"\bending\s+(?:in|with)\s+[*#]*$", re.IGNORECASE)
 _HEAD = re.compile(r"[\s*_(#]*(?:[A-Z][a-z]+\s){0,2}#?")
 _NAME = re.compile(r"[a-z] [A-Z][\w'-]* $")
 _NO_NOUN = re.compile(r"\s*(?:$|[.;)]|(?:in|at|on|and|to|for|with|was|is|had)\b)")
+_YEAR = re.compile(
+    rf"\b(?:{MONTH},?|in|since|by|from|to|until|till|through|during|of|and|year|season|early|late|mid)\s(?:19|20)\d\d$",
+    re.IGNORECASE,
+)
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
@@ -154,6 +158,8 @@ def _number(found: re.Match[str], written: str, start: int) -> Claim:
         unit = "percent"
     elif found["pre"] or found["pre2"] or post:
         unit = "money"
+    if not unit and found["num"].isdigit() and _YEAR.search(found.string, 0, found.end("num")):
+        unit = "year"
     step = 10.0**-decimals * scale
     if post.startswith("cent"):
         scale, step = scale / 100, step / 100

@@ -11,13 +11,13 @@ _NAMES = (
     "sep sept september|oct october|nov november|dec december"
 )
 MONTHS = {name: number for number, names in enumerate(_NAMES.split("|"), 1) for name in names.split()}
-_MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
+MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
 _DATE = re.compile(
     r"(?<![\w.-])(?:"
     r"(?P<y>\d{4})[-/_.](?P<m>\d{1,2})[-/_.](?P<d>\d{1,2})(?=[T\s]?\d{2}:|\b)(?![\d/])"
     r"|(?P<a>\d{1,2})(?P<sep>[/_.])(?P<b>\d{1,2})(?P=sep)(?P<y2>\d{4}|\d{2})(?![\w/])"
-    rf"|(?P<mn>{_MONTH})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:\s*,?\s+(?P<y3>(?:19|20)\d\d))?(?![\w%]|[.,]?\d|:\d)"
-    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mn2>{_MONTH})\.?(?:\s*,?\s+(?P<y4>(?:19|20)\d\d))?(?!\w)"
+    rf"|(?P<mn>{MONTH})\.?\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:\s*,?\s+(?P<y3>(?:19|20)\d\d))?(?![\w%]|[.,]?\d|:\d)"
+    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mn2>{MONTH})\.?(?:\s*,?\s+(?P<y4>(?:19|20)\d\d))?(?!\w)"
     r"|(?P<rel>today|tomorrow|yesterday)\b"
     r")",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from toolgrade.gates.utilization.fields import Named, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
 from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.lexicon import BLURS, DENIES, GENERIC, NARROWS, RELATES, SUPPOSES
-from toolgrade.gates.utilization.link import Mention, Sentence, after
+from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
 
 _WIDE = 200
 _TIMES = re.compile(
@@ -50,7 +50,9 @@ def doubt(case: Case, linked: list[int]) -> str | None:
 
 def _loose(case: Case, linked: list[int]) -> str | None:
     index, word = case.index, case.named.word
-    if word is None and case.claim.unit != "percent":
+    sole = index.sole(index.documents[-1])
+    alone = sole is not None and case.level == 0 and all(index.leaves[leaf].field == sole for leaf in linked)
+    if word is None and case.claim.unit != "percent" and not alone:
         return "no field is named beside it"
     if case.claim.weak and case.level:
         return "the record is named elsewhere"
@@ -78,7 +80,8 @@ def _ambiguous(case: Case, linked: list[int]) -> str | None:
         return None if _beyond(case, linked) else "several values are linked"
     if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
         return "the record is named in another sentence"
-    if case.level < 2 and not any(mention.naming for mention in case.mentions):
+    days = all(mention.label == DAY for mention in case.mentions)
+    if case.level < 2 and not days and not any(mention.naming for mention in case.mentions):
         return "no record is named"
     return None
 
@@ -88,12 +91,13 @@ def _beyond(case: Case, linked: list[int]) -> bool:
     index, claim = case.index, case.claim
     if claim.kind != "number" or claim.unit == "money" or _OTHER_UNIT.match(case.sentence.text, claim.end):
         return False
-    documents = {index.leaves[leaf].document for leaf in linked}
+    within = {record for mention in case.mentions for record in mention.records[:_WIDE]}
+    within = within or {index.documents[index.leaves[leaf].document].root for leaf in linked}
     values = [
         value
         for field in case.named.scores
-        for document in documents
-        for leaf in index.within(field, index.documents[document].root)
+        for record in within
+        for leaf in index.within(field, record)
         if (value := quantity(index.leaves[leaf].value)) is not None
     ]
     if len(values) < 3:

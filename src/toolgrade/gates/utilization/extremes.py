@@ -7,7 +7,7 @@ import re
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import agrees
 from toolgrade.gates.utilization.leaves import Index, quantity
-from toolgrade.gates.utilization.link import Sentence
+from toolgrade.gates.utilization.link import Sentence, in_range_with
 
 _LEAST = re.compile(
     r"\b(?:lows?|lowest|minimum|min|least|smallest|cheapest|fewest|shortest|earliest|low as|drop(?:ping|s|ped)?|down"
@@ -20,7 +20,6 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\b(?:from|between)\b[^,;]{0,12}$", re.IGNORECASE)
-_TO = re.compile(r"\s*(?:°?\s?[CF]?\w{0,3}(?:/\w)?)?\s*(?:to|and|-|–)\s*$")
 
 
 def extreme(index: Index, sentence: Sentence, claim: Claim, leaves: list[int]) -> tuple[int, str] | None:
@@ -43,9 +42,5 @@ def extreme(index: Index, sentence: Sentence, claim: Claim, leaves: list[int]) -
 
 def _in_range(sentence: Sentence, claim: Claim) -> bool:
     """Say whether a claim is one end of a range."""
-    if _FROM.search(sentence.text, 0, claim.start):
-        return True
-    other = max((c for c in sentence.claims if c.end <= claim.start), key=lambda c: c.end, default=None)
-    if other is None or not _TO.fullmatch(sentence.text[other.end : claim.start]):
-        return False
-    return bool(_FROM.search(sentence.text, 0, other.start))
+    first = in_range_with(sentence, claim) or claim
+    return bool(_FROM.search(sentence.text, 0, first.start))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import is_money
 from toolgrade.gates.utilization.leaves import Field, Index
-from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PERCENT, UNITS
-from toolgrade.gates.utilization.link import Sentence, after, before, is_name, phrase
+from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PERCENT, UNITS, YEAR
+from toolgrade.gates.utilization.link import Sentence, after, before, in_range_with, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, names
 
 
@@ -27,7 +27,8 @@ class Named(NamedTuple):
 
 def fields_named(index: Index, sentence: Sentence, claim: Claim) -> Named:
     """Return the fields that a claim is linked to by the words beside it, else by its unit or its phrase."""
-    later, earlier = after(sentence, claim), before(sentence, claim)
+    first = in_range_with(sentence, claim)
+    later, earlier = after(sentence, claim), before(sentence, first or claim)
     if claim.weak:
         later, earlier = [w for w in later[:1] if w.start - claim.end <= 1], []
     plain = claim.kind == "number" and claim.unit != "money"
@@ -129,6 +130,8 @@ def _right_kind(index: Index, claim: Claim, fields: dict[int, float]) -> dict[in
         return {f: w for f, w in fields.items() if is_money(index.fields[f])}
     if claim.unit == "percent":
         return {f: w for f, w in fields.items() if PERCENT.intersection(index.fields[f].tokens)}
+    if claim.unit == "year":
+        return {f: w for f, w in fields.items() if YEAR.intersection(index.fields[f].tokens)}
     shares = frozenset(("pct", "percent", "percentage"))
     return {f: w for f, w in fields.items() if not shares.intersection(index.fields[f].tokens)}
 

@@ -53,9 +53,10 @@ class Leaf(NamedTuple):
 class Record:
     """An object that stands for one thing: a payload, an element of a list, a row, an entry of a map."""
 
-    __slots__ = ("depth", "first", "last", "parent", "shape")
+    __slots__ = ("depth", "first", "key", "last", "parent", "shape")
 
     def __init__(self, parent: int, shape: tuple[str, ...], depth: int, first: int) -> None:
+        self.key: str | None = None
         self.parent = parent
         self.shape = shape
         self.depth = depth
@@ -81,6 +82,7 @@ class Index:
         self.status_fields: list[int] = []
         self.status_values: set[str] = set()
         self._naming: set[tuple[str, ...]] = set()
+        self._sole: dict[int, int | None] = {}
         self._about: dict[int, set[str]] = {}
         self._names: dict[int, list[tuple[str, ...]]] = defaultdict(list)
         self._siblings: dict[tuple[int, tuple[str, ...]], list[int]] = defaultdict(list)
@@ -132,6 +134,16 @@ class Index:
         """Return the first values inside a record."""
         held = self.records[record]
         return list(range(held.first, min(held.last, held.first + 60)))
+
+    def sole(self, document: Document) -> int | None:
+        """Return the field of a payload that alone holds numbers, where several of its records have it."""
+        if document.root not in self._sole:
+            held = self.records[document.root]
+            fields = {leaf.field for leaf in self.leaves[held.first : held.last] if quantity(leaf.value) is not None}
+            only = next(iter(fields)) if len(fields) == 1 else None
+            many = only is not None and len(self.within(only, document.root)) > 2
+            self._sole[document.root] = only if many else None
+        return self._sole[document.root]
 
     def lists(self, root: int) -> dict[tuple[str, ...], list[int]]:
         """Return the records below a payload's root that stand in one list each, by their shape."""
@@ -216,6 +228,7 @@ class Index:
             at = f"{pointer}/{escape(key)}"
             if key in alike and len(self.records[record].shape) < _DEEP:
                 inner = self._record(record, (*self.records[record].shape, *path, "*"), self.records[record].depth + 1)
+                self.records[inner].key = key
                 self._label(key, inner, naming=True)
                 self._object(item, at, (*path, "*"), inner)
                 self.records[inner].last = len(self.leaves)

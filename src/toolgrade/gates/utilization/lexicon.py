@@ -100,3 +100,6 @@ UNITS = listed(
     "mile miles inch inches foot feet hpa mph kph kmh knots millimeter millimeters centimeter centimeters kg km cm mm"
 )
 """Words that are units: they stand by a number and name no field."""
+
+YEAR = listed("year years season yr")
+"""Parts of field names that hold a year."""

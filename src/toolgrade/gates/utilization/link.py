@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
@@ -10,8 +11,12 @@ from toolgrade.gates.utilization.lexicon import FUNCTION, UNITS, listed
 from toolgrade.gates.utilization.words import Word
 
 _WIDE = 400
+DAY = ("day",)
 _BREAKS = frozenset(",;:()[]|=—–/")
 _JOINS = listed("and or but while with for in on at to from by as after before over against than")
+
+
+_RANGE = re.compile(r"\s*(?:°?\s?[A-Za-z]{0,8}(?:/\w{1,2})?)?\s*(?:to|and|-|–|through|until)\s*")
 
 
 class Mention(NamedTuple):
@@ -63,7 +68,7 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
         if claim.kind == "day":
             held = _on_day(index, claim)
             if held:
-                out.append(Mention(claim.start, claim.end, held, (claim.text.casefold(),), False))
+                out.append(Mention(claim.start, claim.end, held, DAY, False))
     return sorted(out, key=lambda mention: mention.start)
 
 
@@ -142,6 +147,15 @@ def phrase(sentence: Sentence, claim: Claim) -> list[Word]:
     if start and any(w.norm not in FUNCTION for w in later):
         return later
     return earlier + later
+
+
+def in_range_with(sentence: Sentence, claim: Claim) -> Claim | None:
+    """Return the claim that begins the range which this one ends: `from 2 to 7`, `between 2 m/s and 7 m/s`."""
+    earlier = [c for c in sentence.claims if c.end <= claim.start and not c.weak]
+    if not earlier or earlier[-1].kind != claim.kind:
+        return None
+    joined = _RANGE.fullmatch(sentence.text, earlier[-1].end, claim.start)
+    return earlier[-1] if joined else None
 
 
 def last_claim(sentence: Sentence, claim: Claim) -> int:

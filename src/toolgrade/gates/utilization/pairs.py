@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import fit, partly, spread
-from toolgrade.gates.utilization.leaves import Index, quantity
+from toolgrade.gates.utilization.leaves import Field, Index, quantity
 from toolgrade.gates.utilization.lexicon import FUNCTION, PARTS, listed
 from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, stem
@@ -173,6 +173,7 @@ def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
             a, b = quantity(index.leaves[left[0]].value), quantity(index.leaves[right[0]].value)
             if a is not None and b is not None:
                 scored.append((fit(index, field, context), Told((left[0],), a), Told((right[0],), b)))
+    scored += _keyed(index, context, first, second)
     named_fields = [item for item in scored if item[0] > 0]
     pool = named_fields or scored
     best = max((item[0] for item in pool), default=0.0)
@@ -190,6 +191,25 @@ def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
         ]
         return half if len(half) == 1 else []
     return _nearer(pair, top, turned) if len(top) == 1 else []
+
+
+def _keyed(index: Index, context: set[str], first: int, second: int) -> list[tuple[float, Told, Told]]:
+    """Return the values under the keys of the two records elsewhere: `goals: {home}` beside `teams: {home}`."""
+    one, two = index.records[first], index.records[second]
+    if one.key is None or two.key is None:
+        return []
+    known = {field.path: field.number for field in index.fields}
+    out = []
+    for path, number in known.items():
+        other = known.get((*path[:-1], two.key)) if path and path[-1] == one.key else None
+        left = index.within(number, one.parent) if other is not None else []
+        right = index.within(other, one.parent) if other is not None else []
+        if len(left) == len(right) == 1:
+            a, b = quantity(index.leaves[left[0]].value), quantity(index.leaves[right[0]].value)
+            if a is not None and b is not None:
+                held = Field(number, path, name_tokens(path[-2]) if len(path) > 1 else (), (), [])
+                out.append((fit(index, held, context), Told((left[0],), a), Told((right[0],), b)))
+    return out
 
 
 def _clause(sentence: Sentence, pair: Pair) -> list[Word]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.doubt import Case, doubt, narrowed, told, unsaid
 from toolgrade.gates.utilization.extremes import extreme
-from toolgrade.gates.utilization.fields import fields_named
+from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.leaves import Index, quantity
 from toolgrade.gates.utilization.link import Mention, Sentence, candidates
@@ -16,6 +16,7 @@ from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 
 _FEW = 12
+_PASSING = re.compile(r"[\s\d–-]*(?:lead|advantage|deficit)\b")
 _OF_NUMBER = re.compile(r"\s+(?:of|at|around|near)\b")
 _ASIDE = re.compile(
     r"\b(?:for|against|over|than|versus|vs\.?|past|visiting|host)\s+(?:the\s+)?(?:\w+\s+)?$", re.IGNORECASE
@@ -65,6 +66,8 @@ def _of_pair(sentence: Sentence, claim: Claim, agrees_: bool | None, leaves: tup
     if agrees_:
         return Settled(sentence, claim, "grounded", how, leaves, paired=True)
     why = None if agrees_ is False else how
+    if _PASSING.match(sentence.text, claim.end):
+        why = "it may tell a passing score"
     why = why or unsaid(sentence, claim, relates=False) or narrowed(sentence, claim, {"half", "quarter"})
     return Settled(sentence, claim, "open" if why else "contradicted", why or how, leaves, paired=True)
 
@@ -79,6 +82,9 @@ def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Se
     named = fields_named(index, sentence, claim)
     if claim.weak and (named.word is None or _OF_NUMBER.match(sentence.text, named.word.end)):
         return None
+    if not named.scores and not claim.weak and claim.unit in ("", "percent"):
+        sole = index.sole(index.documents[-1])
+        named = Named({} if sole is None else {sole: 0.0}, None, ())
     if not named.scores:
         return None if claim.weak else Settled(sentence, claim, "open", "names no field")
     case = Case(index, sentence, claim, named)

@@ -10,7 +10,7 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 _BULLET = re.compile(r"^(\s*)(?:[-*•–]\s+|\d+[.)]\s+|#+\s+|>\s+)?")
 _STOP = re.compile(r"(?<=[.!?])[\"'’”)*_]*\s+(?=[\"'‘“(*_#]*[A-Z0-9])")
-_NO_STOP = re.compile(r"\b(?:Jr|Sr|St|Mr|Mrs|Ms|Dr|vs|No|approx|e\.g|i\.e|[A-Z])\.[\"'’”)*_]*\s*$")
+_NO_STOP = re.compile(r"\b(?:Jr|Sr|St|Mr|Mrs|Ms|Dr|vs|No|approx|e\.g|i\.e|(?<![^\s.(])[A-Z])\.[\"'’”)*_]*\s*$")
 
 _COUNTED = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
