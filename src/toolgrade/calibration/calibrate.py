@@ -25,11 +25,12 @@ ERROR_BUDGET = 0.05
 
 
 class JudgeIdentity(Frozen):
-    """Who judged: the hash of all that shapes a verdict, a name to show, and the prompt's text for leakage."""
+    """Who judged: the hash of all that shapes a verdict, a name to show, the models, the prompt's text for leakage."""
 
     judge_id: str
     name: str
     rubric_version: str
+    models: tuple[str, ...] = ()
     prompt_text: str = ""
 
 
@@ -77,6 +78,7 @@ def calibrate(
         set=card.name,
         judge_id=judge.judge_id,
         judge=judge.name,
+        models=judge.models,
         model_reported=tuple(sorted({verdict.model_reported for verdict in mine if verdict.model_reported})),
         rubric_version=judge.rubric_version,
         label_set_hash=label_hash,

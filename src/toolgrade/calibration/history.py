@@ -1,74 +1,13 @@
-"""The calibration history of a dimension: append-only, each record chained to the one before by its hash."""
+"""What the calibration history of a dimension says: which run counts, what changed, how often it was looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
 from toolgrade.calibration.run import CalibrationRun, Event
-from toolgrade.errors import BrokenHistory, ClockError, ConfigError, RubricMismatch, suggestion
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from toolgrade.errors import ConfigError, RubricMismatch, suggestion
 
 HISTORY = "history.jsonl"
-
-
-def read_history(path: Traversable | Path) -> list[CalibrationRun]:
-    """Return the runs in the file, oldest first; none where there is no file.
-
-    Raises:
-        BrokenHistory: a record's hash does not fit its content or the record before it.
-        ClockError: a record is older than the one before it.
-        UnreadableError: the file cannot be read.
-    """
-    if not path.is_file():
-        return []
-    runs: list[CalibrationRun] = []
-    try:
-        for number, run in read_jsonl(path, CalibrationRun):
-            _check_link(run, runs[-1] if runs else None, f"{path} line {number}")
-            runs.append(run)
-    except ConfigError as error:
-        raise BrokenHistory(f"{error}. The history is append-only: restore the file from version control") from error
-    return runs
-
-
-def _check_link(run: CalibrationRun, previous: CalibrationRun | None, place: str) -> None:
-    expected = previous.run_hash if previous else None
-    if run.prev_run_hash != expected:
-        raise BrokenHistory(
-            f"{place}: prev_run_hash is {run.prev_run_hash}; expected {expected}. "
-            "A record before it was changed, lost or reordered: restore the file from version control"
-        )
-    if run.computed_hash() != run.run_hash:
-        raise BrokenHistory(
-            f"{place}: the record of {run.run_id} does not fit its run_hash: it was edited. "
-            "Restore it; a correction is a new run that supersedes it"
-        )
-    if previous is not None and run.at < previous.at:
-        raise ClockError(f"{place}: {run.ts} lies before the record above it, {previous.ts}: the clock ran backwards")
-
-
-def append_run(path: Path, run: CalibrationRun) -> CalibrationRun:
-    """Append a run, chained to the last one, and return it as written.
-
-    Raises:
-        BrokenHistory: the file is not what was appended before.
-        ClockError: the run lies before the last one.
-    """
-    runs = read_history(path)
-    previous = runs[-1] if runs else None
-    if previous is not None and run.at < previous.at:
-        raise ClockError(
-            f"{path}: the run at {run.ts} lies before the last one, {previous.ts}: the clock ran backwards. "
-            "Set the clock; nothing was written"
-        )
-    sealed = run.sealed(previous)
-    append_jsonl(path, [sealed])
-    return sealed
 
 
 def live(runs: Sequence[CalibrationRun]) -> list[CalibrationRun]:

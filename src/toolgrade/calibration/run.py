@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
+from toolgrade.calibration.chain import Link
 from toolgrade.calibration.item import Design
 from toolgrade.calibration.measure import Measurement, Stability
 from toolgrade.calibration.policy import Decision, Standing
-from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
 from toolgrade.stats.estimate import Estimate
 
@@ -34,21 +33,19 @@ class Stratum(Frozen):
     decision: Decision
 
 
-class CalibrationRun(Frozen):
-    """One appended record. `run_hash` is over everything else in it, `prev_run_hash` included.
+class CalibrationRun(Link):
+    """One appended record of the history.
 
     `level` is the confidence level: 1 - 0.05 / exposures, since each judge tried on a test set spends some of it.
-    `strata` maps "name=value" to the same judge on that part. `human_labels` is false for derived labels.
+    `models` are what was asked (none for recorded verdicts). `strata` maps "name=value" to the same judge on that
+    part. `human_labels` is false for derived labels.
     """
 
-    run_id: str
-    prev_run_hash: str | None = None
-    run_hash: str = ""
-    ts: str
     dimension: str
     set: str
     judge_id: str
     judge: str
+    models: tuple[str, ...] = ()
     model_reported: tuple[str, ...] = ()
     rubric_version: str
     split: str = "test"
@@ -73,23 +70,9 @@ class CalibrationRun(Frozen):
     supersedes: str | None = None
 
     @property
-    def at(self) -> datetime:
-        """When the run was made."""
-        return datetime.fromisoformat(self.ts)
-
-    @property
     def model_snapshot(self) -> str | None:
         """The reported model or models as one word; None where none was reported."""
         return ", ".join(self.model_reported) or None
-
-    def computed_hash(self) -> str:
-        """Return the hash that the record must carry."""
-        return content_hash(self.model_dump(mode="json", exclude={"run_hash"}))
-
-    def sealed(self, previous: CalibrationRun | None) -> CalibrationRun:
-        """Return the record chained to the one before it."""
-        chained = self.model_copy(update={"prev_run_hash": previous.run_hash if previous else None})
-        return chained.model_copy(update={"run_hash": chained.computed_hash()})
 
     def standing(self, stratum: str | None = None) -> Standing:
         """Return the run, or one of its strata, as the trust policy reads it."""

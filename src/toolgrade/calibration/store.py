@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolgrade.assets import root as shipped_root
-from toolgrade.calibration.history import HISTORY, append_run, read_history
+from toolgrade.calibration.anchors import AnchorCheck
+from toolgrade.calibration.chain import append_link, read_chain
 from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
 from toolgrade.calibration.label_set import CARD, LabelSet
 from toolgrade.calibration.recorded import ItemVerdict
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 FOLDER = "calibration"
+HISTORY = "history.jsonl"
 RUNS = "runs"
 ANCHORS = "anchors.jsonl"
 
@@ -92,8 +94,8 @@ class Store:
         return self.folder / dimension / HISTORY
 
     def history(self, dimension: str) -> list[CalibrationRun]:
-        """Return the runs of a dimension; errors as in `read_history`."""
-        return read_history(self.history_path(dimension))
+        """Return the runs of a dimension; errors as in `read_chain`."""
+        return read_chain(self.history_path(dimension), CalibrationRun)
 
     def append(self, run: CalibrationRun, verdicts: Sequence[ItemVerdict]) -> CalibrationRun:
         """Write a run's verdicts beside the history, then append the run, chained; return it as written."""
@@ -101,7 +103,7 @@ class Store:
         if path.exists():
             raise ConfigError(f"{path} is there already; expected a new run")
         append_jsonl(path, verdicts)
-        return append_run(self.history_path(run.dimension), run)
+        return append_link(self.history_path(run.dimension), run)
 
     def verdicts(self, run: CalibrationRun) -> list[ItemVerdict]:
         """Return the verdicts of a run.
@@ -112,6 +114,10 @@ class Store:
         path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
         return [verdict for _, verdict in read_jsonl(path, ItemVerdict)]
 
-    def anchors_path(self, dimension: str) -> Path:
-        """Return where the checks on a dimension's frozen anchors lie."""
-        return self.folder / dimension / ANCHORS
+    def anchors(self, dimension: str) -> list[AnchorCheck]:
+        """Return the checks on a dimension's frozen anchors; errors as in `read_chain`."""
+        return read_chain(self.folder / dimension / ANCHORS, AnchorCheck)
+
+    def append_anchors(self, check: AnchorCheck) -> AnchorCheck:
+        """Append a check on the anchors, chained; return it as written."""
+        return append_link(self.folder / check.dimension / ANCHORS, check)
