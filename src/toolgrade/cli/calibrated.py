@@ -120,7 +120,7 @@ def print_trust(console: Console, reports: Sequence[TrustReport]) -> None:
     """Print each dimension's level with all reasons and what would mend each."""
     for report in reports:
         where = f" on {report.set}, calibrated {report.age_days:.0f} days ago" if report.age_days is not None else ""
-        who = report.judge or f"judge {report.judge_id[:19]}"
+        who = report.judge or "no judge was calibrated"
         console.print(
             f"[b]{escape(report.dimension)}[/b]  [{STYLES[report.level]}]{report.level}[/]  {escape(who + where)}"
         )
@@ -135,14 +135,12 @@ def print_trust(console: Console, reports: Sequence[TrustReport]) -> None:
 def print_history(console: Console, runs: Sequence[CalibrationRun]) -> None:
     """Print the history as a table, events marked."""
     table = Table(box=None, pad_edge=False)
-    for title in ("run", "when", "judge", "κ", "FAIL recall", "PASS recall", "level", "events"):
-        table.add_column(title)
+    for title in ("run", "κ", "FAIL recall", "PASS recall", "level", "events"):
+        table.add_column(title, no_wrap=title != "events")
     for run in runs:
         stats = run.measurement.stats
         table.add_row(
-            escape(run.run_id),
-            run.ts[:16],
-            escape(run.judge),
+            escape(f"{run.ts[:16]} on {run.set}\n  {run.judge[:40]}\n  {run.run_id}"),
             number(stats["kappa"]),
             number(stats["fail_recall"]),
             number(stats["pass_recall"]),
@@ -180,13 +178,13 @@ def _difference(part: JudgeComparison) -> list[str]:
 
 def _conclusion(found: Comparison) -> str:
     words = {
-        True: "not worse by more than 0.05 in κ and FAIL recall",
+        True: "is not worse by more than 0.05 in κ and FAIL recall",
         False: "may be worse by more than 0.05 in κ or FAIL recall",
-        None: "undefined: one class is missing",
+        None: "cannot be compared, one class is missing",
     }
     adopt = {True: "adopt it", False: "keep the old one", None: "label more first"}[found.adopt]
-    better = "; better than chance would make it" if found.pooled.superior else ""
-    return f"the new judge is {words[found.pooled.non_inferior]}{better}: {adopt}"
+    better = ", and is better beyond chance" if found.pooled.superior else ""
+    return f"the new judge {words[found.pooled.non_inferior]}{better}: {adopt}"
 
 
 def print_drift(console: Console, report: DriftReport) -> None:
