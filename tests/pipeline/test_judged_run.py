@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.pipeline.support import GOOD, MISSING, calls
+from toolgrade.calibration.trust import TrustReport
 from toolgrade.core.verdict import Trust
 from toolgrade.errors import CeilingReached, ConfigError, JudgeError, JudgeUnavailable
 from toolgrade.formats.cases import load_suite
@@ -19,6 +20,7 @@ from toolgrade.llm.port import ModelRequest
 from toolgrade.llm.scripted import ScriptedModel
 from toolgrade.pipeline.judging.options import JudgeOptions, parse_judges
 from toolgrade.pipeline.judging.stage import Judging
+from toolgrade.pipeline.judging.trusting import TrustOf
 from toolgrade.pipeline.run import RunOutcome, RunPlan, plan_judging, run
 from toolgrade.pipeline.rundir import read_results
 from toolgrade.pipeline.settings import Settings
@@ -50,6 +52,10 @@ def by_route(request: ModelRequest) -> str:
     """Revoking is defensible, cancelling everything is not."""
     called = request.messages[1].content.split("called:", 1)[1].split("expected:", 1)[0]
     return said("fail" if "cancel_all" in called else "pass")
+
+
+def trusting(level: Trust) -> TrustOf:
+    return lambda dimension, judge: TrustReport(dimension=dimension, judge_id=judge.judge_id, level=level)
 
 
 class Scene:
@@ -88,7 +94,7 @@ class Scene:
         plan = self.plan(**changes)
         model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
         assert plan.judges is not None
-        return run(plan, self.folder / out, judging=Judging(plan.judges, lambda *_: trust, lambda: model))
+        return run(plan, self.folder / out, judging=Judging(plan.judges, trusting(trust), lambda: model))
 
     def statuses(self, check: Any = "selection", out: str = "out") -> list[str]:
         return [result.checks[check].status for result in read_results(self.folder / out)]

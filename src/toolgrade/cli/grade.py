@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
+from toolgrade.cli.judges import judge_options, open_judging, price_of, print_plan, say_trust
 from toolgrade.cli.options import parse_checks, progress_on_stderr, terminal, tools_from
 from toolgrade.formats.cases import load_suite
 from toolgrade.formats.join import Join
-from toolgrade.pipeline.run import RunPlan, default_folder, run
+from toolgrade.pipeline.judging.options import JudgeOptions
+from toolgrade.pipeline.run import RunPlan, default_folder, plan_judging, run
 from toolgrade.pipeline.rundir import SUMMARY
 from toolgrade.pipeline.settings import parse_fail_under, read_settings
 from toolgrade.report.console import print_run
@@ -48,6 +50,7 @@ from toolgrade.report.console import print_run
     "--join", type=click.Choice(["case_id", "stem", "index"]), default="case_id", help="How a trace finds its case."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and nothing else, on stdout.")
+@judge_options
 @click.pass_context
 def grade(
     ctx: click.Context,
@@ -62,6 +65,8 @@ def grade(
     format_: str | None,
     join: Join,
     as_json: bool,
+    judges: JudgeOptions | None,
+    dry_run: bool,
 ) -> None:
     """Grade the recorded runs in TRACES (a file or a directory) and say which check broke.
 
@@ -77,6 +82,7 @@ def grade(
       toolgrade grade traces.jsonl --tools tools.json
       toolgrade grade traces.jsonl --cases cases.yaml --fail-under selection=0.9 --fail-under arguments=0.8
       toolgrade grade logs/ --cases cases.yaml --select tag:no_tool --json
+      toolgrade grade traces.jsonl --tools tools.json --judge openai/gpt-4.1-mini --dry-run
     """
     settings, _ = read_settings(Path.cwd())
     settings = settings.model_copy(
@@ -95,9 +101,22 @@ def grade(
         checks=parse_checks(checks),
         select=select,
         settings=settings,
+        judges=judges,
     )
+    judging = open_judging(judges) if judges is not None else None
+    if judging is not None and dry_run:
+        made = plan_judging(plan, judging, price_of)
+        if as_json:
+            click.echo(made.model_dump_json())
+        else:
+            print_plan(terminal(), made)
+        return
+    if judging is not None:
+        say_trust(judging)
     with progress_on_stderr("graded traces:") as progress:
-        outcome = run(plan, out or default_folder(plan), progress)
+        if judging is not None:
+            judging.progress = progress.also("judged questions:")
+        outcome = run(plan, out or default_folder(plan), progress, judging)
     if as_json:
         click.echo(json.dumps(json.loads((outcome.folder / SUMMARY).read_text("utf-8")), ensure_ascii=False))
     else:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -14,7 +15,9 @@ from toolgrade.core.finding import CHECKS, Check
 from toolgrade.core.tool import ToolSpec
 from toolgrade.errors import ConfigError, suggestion
 from toolgrade.formats.tools import load_tools
-from toolgrade.pipeline.run import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 def parse_checks(written: tuple[str, ...]) -> tuple[Check, ...]:
@@ -39,16 +42,32 @@ def terminal() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
+class Counter:
+    """Shows on stderr how many were done; silent without a bar. Called with the number so far."""
+
+    def __init__(self, bar: Bar | None, what: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(what, total=None) if bar is not None else None
+
+    def __call__(self, done: int) -> None:
+        """Show the number; not each time, since drawing costs more than grading."""
+        if self._bar is not None and self._task is not None and done % 20 == 0:
+            self._bar.update(self._task, completed=done)
+
+    def also(self, what: str) -> Counter:
+        """Return a counter of something else, in the next line."""
+        return Counter(self._bar, what)
+
+
 @contextmanager
-def progress_on_stderr(what: str) -> Iterator[Progress]:
+def progress_on_stderr(what: str) -> Iterator[Counter]:
     """Yield a callback that shows how many were done; silent where stderr is no terminal, and in CI."""
     if not sys.stderr.isatty() or os.environ.get("CI"):
-        yield lambda _: None
+        yield Counter(None, what)
         return
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description} {task.completed:,}"), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done: bar.update(task, completed=done) if done % 20 == 0 else None
+        yield Counter(bar, what)

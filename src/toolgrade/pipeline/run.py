@@ -158,7 +158,7 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
         raise ConfigError(f"{plan.traces}: nothing was graded: no trace belongs to a selected case")
     judged = None
     if judging is not None:
-        judged = judging.ask(read_results(folder, name=GATED), progress)
+        judged = judging.ask(read_results(folder, name=GATED))
         tally = judged.write(folder)
     summary = summarise(tally, cases, plan.toolbox, plan.identity())
     if judged is not None:

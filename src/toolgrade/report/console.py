@@ -12,6 +12,7 @@ from rich.text import Text
 from toolgrade.core.finding import ADVICE, brief
 from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
+from toolgrade.report.judging import print_judging
 from toolgrade.stats.rates import Rate
 
 STYLES = {"met": "green", "missed": "bold red", "undecided": "bold yellow"}
@@ -24,7 +25,7 @@ def print_run(console: Console, summary: Summary, thresholds: Sequence[Threshold
     _checks(console, summary, thresholds)
     _whole(console, summary)
     _coverage(console, summary)
-    _open(console, summary)
+    print_judging(console, summary)
     _thresholds(console, thresholds)
     console.print(f"\nRun directory: [bold]{escape(folder)}[/]", highlight=False)
 
@@ -165,20 +166,6 @@ def _coverage(console: Console, summary: Summary) -> None:
     )
     if covered.empty:
         console.print(f"  [yellow]empty:[/] {escape(', '.join(covered.empty))}", highlight=False, soft_wrap=True)
-
-
-def _open(console: Console, summary: Summary) -> None:
-    questions = summary.questions
-    if not questions.units:
-        return
-    share = questions.settled_share or 0.0
-    by = ", ".join(f"{count} {dimension}" for dimension, count in questions.by_dimension.items())
-    console.print(
-        f"\n[bold]Gates settled[/] {questions.units - questions.open} of {questions.units} units ({share:.0%})"
-        + (f"; open for judges: {by}. Ask them with --judge MODEL." if questions.open else "."),
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
 def _thresholds(console: Console, thresholds: Sequence[ThresholdResult]) -> None:

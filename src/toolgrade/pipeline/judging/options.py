@@ -12,10 +12,14 @@ from toolgrade.errors import ConfigError, suggestion
 from toolgrade.judges.dimensions import dimension, names
 from toolgrade.judges.judge import Judge, JudgeSettings
 from toolgrade.judges.panel import Panel
+from toolgrade.llm import open_model
 from toolgrade.llm.cache import CacheMode, VerdictCache, default_directory
 from toolgrade.llm.limits import Limits
-from toolgrade.llm.port import ModelParams
+from toolgrade.llm.port import Model, ModelParams
+from toolgrade.llm.scripted import ScriptedModel
 from toolgrade.prompts import load
+
+SCRIPTED = "scripted:"
 
 
 class JudgeOptions(Frozen):
@@ -55,6 +59,20 @@ class JudgeOptions(Frozen):
             for model in models
         ]
         return Panel(judges, self.replicates)
+
+    def open_model(self) -> Model:
+        """Return what is asked: litellm, or the answers in a file where models are named `scripted:FILE`.
+
+        Raises:
+            ConfigError: scripted and real models are mixed, or the file is wrong.
+        """
+        named = {model for models in self.models.values() for model in models}
+        scripts = sorted(model for model in named if model.startswith(SCRIPTED))
+        if not scripts:
+            return open_model(self.limits)
+        if len(named) > 1:
+            raise ConfigError(f"--judge {scripts[0]}: a scripted judge answers alone, without {len(named) - 1} others")
+        return ScriptedModel.from_jsonl(Path(scripts[0].removeprefix(SCRIPTED)))
 
     def open_cache(self) -> VerdictCache:
         """Return the cache of verdicts."""

@@ -96,7 +96,7 @@ class Planner:
         return JudgePlan(traces=traces, units=units, open=left, dimensions=counts, nobody=nobody)
 
     def _add(self, so_far: DimensionPlan | None, panel: Panel, asks: list[Ask]) -> DimensionPlan:
-        plan = so_far or DimensionPlan(model=panel.model, trust=self._trust.now(panel.dimension.name), cost=0.0)
+        plan = so_far or DimensionPlan(model=panel.model, trust=self._trust.now(panel.dimension.name).level, cost=0.0)
         known = self._cache.get_many(ask.key for ask in asks)
         missing = [ask for ask in asks if ask.key not in known]
         tokens = [estimated_tokens(_request(ask)) for ask in missing]

@@ -13,7 +13,6 @@ from toolgrade.core.result import TraceResult
 from toolgrade.core.verdict import Verdict
 from toolgrade.judges.asking import Answers, Asking
 from toolgrade.judges.panel import Ask, Panel
-from toolgrade.llm import open_model
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import Model
 from toolgrade.pipeline.judging.fold import Fold, question_ids
@@ -21,7 +20,7 @@ from toolgrade.pipeline.judging.options import JudgeOptions
 from toolgrade.pipeline.judging.plan import JudgePlan, Planner, PriceOf
 from toolgrade.pipeline.judging.review import entry, reason
 from toolgrade.pipeline.judging.tally import JudgingSummary, JudgingTally
-from toolgrade.pipeline.judging.trusting import Trusting, TrustOf, refused
+from toolgrade.pipeline.judging.trusting import Trusting, TrustOf, uncalibrated
 from toolgrade.pipeline.rundir import GATED, RESULTS, REVIEW, read_results, result_line, write_lines
 from toolgrade.pipeline.tally import Tally
 
@@ -29,21 +28,26 @@ Progress = Callable[[int], None]
 
 
 class Judging:
-    """The judges of a run. `trust` says what each counts for; `model` opens what is asked, litellm by default."""
+    """The judges of a run.
+
+    `trust` says what each counts for, `model` opens what is asked (by default what the options name);
+    `progress`, which may be set, is called with the number of questions answered so far.
+    """
 
     def __init__(
-        self, options: JudgeOptions, trust: TrustOf = refused, model: Callable[[], Model] | None = None
+        self, options: JudgeOptions, trust: TrustOf = uncalibrated, model: Callable[[], Model] | None = None
     ) -> None:
         self.options = options
         self.panels = options.panels()
         self.trust = Trusting(self.panels, trust)
-        self._open = model or (lambda: open_model(options.limits))
+        self.progress: Progress = lambda _: None
+        self._open = model or options.open_model
 
     def about(self) -> dict[str, Any]:
         """Return who judges what, for the identity of a run."""
         return {name: {"judge": panel.id, "model": panel.model} for name, panel in self.panels.items()}
 
-    def ask(self, results: Iterable[TraceResult], progress: Progress = lambda _: None) -> Judged:
+    def ask(self, results: Iterable[TraceResult]) -> Judged:
         """Return the verdicts on every open question of `results`, each distinct one asked once.
 
         Raises:
@@ -51,13 +55,13 @@ class Judging:
         """
         keys: dict[str, list[str]] = {}
         with self.options.open_cache() as cache:
-            answers = asyncio.run(self._ask(self._asks(results, keys), cache, progress))
+            answers = asyncio.run(self._ask(self._asks(results, keys), cache))
         return Judged(self.panels, self.trust, keys, answers)
 
-    async def _ask(self, asks: Iterator[Ask], cache: VerdictCache, progress: Progress) -> Answers:
+    async def _ask(self, asks: Iterator[Ask], cache: VerdictCache) -> Answers:
         model = self._open()
         try:
-            return await Asking(model, cache, self.options.limits.concurrency).run(asks, progress)
+            return await Asking(model, cache, self.options.limits.concurrency).run(asks, self.progress)
         finally:
             await model.aclose()
 

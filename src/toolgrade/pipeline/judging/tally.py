@@ -40,6 +40,7 @@ class DimensionSummary(Frozen):
     prompt: str
     rubric_version: str
     trust: Trust
+    trust_reasons: tuple[str, ...] = ()
     models_reported: tuple[str, ...] = ()
     questions: int = 0
     distinct: int = 0
@@ -99,6 +100,7 @@ class JudgingTally:
         fresh = [verdict for verdict in single if not verdict.cached]
         combined = [verdict for verdict in distinct.values() if verdict is not None]
         reported = tuple(sorted({verdict.model_reported for verdict in combined if verdict.model_reported}))
+        standing = self._trust.now(name, reported)
         rubric = panel.judges[0].prompt.rubric
         together = agreement(answers)
         return DimensionSummary(
@@ -106,7 +108,8 @@ class JudgingTally:
             judge_id=panel.id,
             prompt=f"{rubric.dimension}/{rubric.version}",
             rubric_version=rubric.rubric_version,
-            trust=self._trust.now(name, reported),
+            trust=standing.level,
+            trust_reasons=standing.reasons,
             models_reported=reported,
             questions=said.total(),
             distinct=len(distinct),

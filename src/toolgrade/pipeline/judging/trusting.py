@@ -6,53 +6,67 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from toolgrade.calibration.history import live
+from toolgrade.calibration.policy import Policy
 from toolgrade.calibration.store import Store
-from toolgrade.calibration.trust import JudgeNow, trust
+from toolgrade.calibration.trust import JudgeNow, TrustReport, trust
 from toolgrade.core.verdict import Trust, Verdict
 from toolgrade.judges.panel import Panel
 
-TrustOf = Callable[[str, JudgeNow], Trust]
+TrustOf = Callable[[str, JudgeNow], TrustReport]
 """The trust in a judge of a dimension, given what model its provider reports."""
 
+LEVELS: tuple[Trust, ...] = ("trusted", "advisory", "refused")
+"""From the most to the least."""
 
-def refused(dimension: str, judge: JudgeNow) -> Trust:
-    """Trust no judge: what holds as long as nobody has calibrated one."""
-    return "refused"
+
+def uncalibrated(dimension: str, judge: JudgeNow) -> TrustReport:
+    """Refuse every judge: what holds as long as nobody has calibrated one."""
+    return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=("uncalibrated",))
 
 
 def calibrated(store: Store, now: datetime) -> TrustOf:
     """Return the trust that the calibrations in `store` give at the time `now`."""
 
-    def level(dimension: str, judge: JudgeNow) -> Trust:
+    def report(dimension: str, judge: JudgeNow) -> TrustReport:
         history = store.history(dimension)
-        hashes = {name: store.label_set(dimension, name).hash() for name in {run.set for run in live(history)}}
-        return trust(dimension, judge, history, hashes, now).level
+        present = set(store.sets(dimension)) & {run.set for run in live(history)}
+        hashes = {name: store.label_set(dimension, name).hash() for name in present}
+        return trust(dimension, judge, history, hashes, now)
 
-    return level
+    return report
+
+
+def labels_missing(store: Store, dimension: str) -> int:
+    """Return how many labelled test items the fullest label set of a dimension lacks for full trust, at least."""
+    counts = [0]
+    for name in store.sets(dimension):
+        labels = store.label_set(dimension, name)
+        counts.append(sum(labels.resolved[item.item_id].label in ("PASS", "FAIL") for item in labels.in_split("test")))
+    return max(Policy().min_n_gate - max(counts), 0)
 
 
 class Trusting:
     """The trust in each verdict's judge, looked up once for each judge and each model that was reported."""
 
-    def __init__(self, panels: Mapping[str, Panel], level: TrustOf) -> None:
+    def __init__(self, panels: Mapping[str, Panel], report: TrustOf) -> None:
         self._rubrics = {name: panel.judges[0].prompt.rubric.rubric_version for name, panel in panels.items()}
         self._panels = panels
-        self._level = level
-        self._known: dict[tuple[str, str, str | None], Trust] = {}
+        self._report = report
+        self._known: dict[tuple[str, str, str | None], TrustReport] = {}
 
     def of(self, verdict: Verdict) -> Trust:
         """Return what a verdict counts for."""
-        return self._look_up(verdict.dimension, verdict.judge_id, verdict.model_reported)
+        return self._look_up(verdict.dimension, verdict.judge_id, verdict.model_reported).level
 
-    def now(self, dimension: str, reported: tuple[str, ...] = ()) -> Trust:
-        """Return what the dimension's judge counts for: the least over the models that were reported."""
-        order: tuple[Trust, ...] = ("trusted", "advisory", "refused")
-        levels = [self._look_up(dimension, self._panels[dimension].id, model) for model in reported or (None,)]
-        return max(levels, key=order.index)
+    def now(self, dimension: str, reported: tuple[str, ...] = ()) -> TrustReport:
+        """Return the trust in the dimension's judge: the least over the models that were reported."""
+        judge_id = self._panels[dimension].id
+        reports = [self._look_up(dimension, judge_id, model) for model in reported or (None,)]
+        return max(reports, key=lambda report: LEVELS.index(report.level))
 
-    def _look_up(self, dimension: str, judge_id: str, reported: str | None) -> Trust:
+    def _look_up(self, dimension: str, judge_id: str, reported: str | None) -> TrustReport:
         key = (dimension, judge_id, reported)
         if key not in self._known:
             judge = JudgeNow(judge_id=judge_id, rubric_version=self._rubrics[dimension], model_reported=reported)
-            self._known[key] = self._level(dimension, judge)
+            self._known[key] = self._report(dimension, judge)
         return self._known[key]

@@ -1,0 +1,55 @@
+"""What judges said, in the terminal: rates of their own, whether they count, what they cost."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from toolgrade.pipeline.judging.tally import DimensionSummary, JudgingSummary
+from toolgrade.pipeline.summary import Summary
+
+
+def print_judging(console: Console, summary: Summary) -> None:
+    """Print how much the gates settled, and what the judges made of the rest or how to ask them."""
+    questions = summary.questions
+    if not questions.units:
+        return
+    share = questions.settled_share or 0.0
+    left = ", ".join(f"{count} {dimension}" for dimension, count in questions.by_dimension.items())
+    asked = summary.judging is not None
+    console.print(
+        f"\n[bold]Gates settled[/] {questions.units - questions.open} of {questions.units} units ({share:.0%})"
+        + (f"; open for judges: {left}." if questions.open else ".")
+        + (" Ask them with --judge MODEL." if questions.open and not asked else ""),
+        highlight=False,
+        soft_wrap=True,
+    )
+    if summary.judging is not None:
+        for line in judging_lines(summary.judging):
+            console.print(f"  {line}", highlight=False, soft_wrap=True, markup=False)
+
+
+def judging_lines(judging: JudgingSummary) -> list[str]:
+    """Return one line for each dimension, then why asking stopped, which models failed, what waits for people."""
+    lines = [_dimension(name, part) for name, part in judging.dimensions.items()]
+    if judging.stopped:
+        lines.append(f"asking stopped: {judging.stopped}")
+    lines += [f"not asked: {why}" for why in judging.unavailable.values()]
+    if judging.review:
+        lines.append(f"{judging.review} questions wait for people: review.jsonl")
+    return lines
+
+
+def _dimension(name: str, part: DimensionSummary) -> str:
+    said = ", ".join(f"{count} {word}" for word, count in part.said.items()) or "nothing"
+    rate = "" if part.rate.value is None else f" (rate {part.rate.value:.2f} {part.rate.interval})"
+    why = f": {', '.join(part.trust_reasons)}" if part.trust_reasons else ""
+    counts = "decides" if part.trust == "trusted" else f"decides nothing, {part.trust}{why}"
+    cost = "cost unknown" if part.cost is None else f"${part.cost:.4f}"
+    calls = f"{part.calls} calls, {part.cached} recorded, {cost}"
+    agreed = ""
+    if part.agreement is not None:
+        together = part.agreement
+        agreed = f"; of {together.questions} questions {together.unanimous} unanimous, {together.splits} split votes, "
+        agreed += f"{together.flips} flips"
+    open_ = f", {part.not_asked} not asked" if part.not_asked else ""
+    return f"{name} by {part.model} said {said}{open_}{rate}; {counts}; {calls}{agreed}"
