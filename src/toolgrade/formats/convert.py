@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from toolgrade.core.case import Case
 from toolgrade.core.tool import ToolSpec
@@ -15,6 +15,7 @@ from toolgrade.core.trace import Trace
 from toolgrade.errors import UnreadableError
 from toolgrade.formats.format import Format
 from toolgrade.formats.native import write_trace
+from toolgrade.formats.openai_export import write_openai
 from toolgrade.formats.record import Malformed
 from toolgrade.formats.registry import find_sources, read_traces
 from toolgrade.formats.source import Source
@@ -23,6 +24,8 @@ from toolgrade.formats.yaml_text import write_yaml
 
 MOST_IN_YAML = 200
 """Suites with more cases are written as JSON Lines: nobody edits that many by hand, and YAML reads slowly."""
+
+_WRITERS: dict[str, Callable[[Trace], bytes]] = {"native": write_trace, "openai": write_openai}
 
 
 class Conversion(NamedTuple):
@@ -36,7 +39,13 @@ class Conversion(NamedTuple):
     errors: tuple[str, ...]
 
 
-def convert(src: Path, out: Path, tools: Path | None = None, format: str | None = None) -> Conversion:
+def convert(
+    src: Path,
+    out: Path,
+    tools: Path | None = None,
+    format: str | None = None,
+    to: Literal["native", "openai"] = "native",
+) -> Conversion:
     """Write `traces.jsonl`, and where `src` states them `cases.yaml` (many: `cases.jsonl`) and `tools.json`.
 
     Trace ids are made unique: a second `a` becomes `a~2`. What cannot be read is named in `errors` and left out.
@@ -47,6 +56,8 @@ def convert(src: Path, out: Path, tools: Path | None = None, format: str | None 
         out: the directory to write into; made where it is missing.
         tools: a tool file in any dialect, for sources that do not record their tools.
         format: name of the source's format; None tells it from the content.
+        to: what the traces are written as: toolgrade's own lines, or OpenAI chat, which has no place for the
+            final state, times and run errors.
 
     Raises:
         UnreadableError: `src` does not exist, or nothing in it can be read.
@@ -69,7 +80,7 @@ def convert(src: Path, out: Path, tools: Path | None = None, format: str | None 
     if reads or not cases:
         with _replacing(out / "traces.jsonl") as file:
             for trace in _unique(src, format, errors):
-                file.write(write_trace(trace))
+                file.write(_WRITERS[to](trace))
                 trace_count += 1
         traces_file = out / "traces.jsonl"
     if not trace_count and not cases:

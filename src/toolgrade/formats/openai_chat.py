@@ -78,6 +78,9 @@ def _result(item: dict[str, Any], field: str) -> ToolResult:
         call_id=opt_text(item.get("tool_call_id"), f"{field}.tool_call_id"),
         name=opt_text(item.get("name"), f"{field}.name"),
         content=read_text(content) if isinstance(content, list) else content,
+        status=opt_int(item.get("status")),
+        error=item["error"] if isinstance(item.get("error"), str) else None,
+        is_error=item["is_error"] if isinstance(item.get("is_error"), bool) else None,
     )
 
 

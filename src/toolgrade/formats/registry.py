@@ -34,6 +34,7 @@ from toolgrade.formats import (
     vcr,
     vercel_ai,
 )
+from toolgrade.formats.access import describe
 from toolgrade.formats.format import Format
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source, digest
@@ -163,12 +164,21 @@ def _failure(source: Source, message: str) -> Record:
 
 
 def _no_trace(source: Source) -> str:
+    """Return why a file is in no format: what it is instead, and what each format would have been told by."""
     looked = "; ".join(f"{format.name} ({format.looked_for})" for format in FORMATS)
     if not source.head.strip():
-        found = "it is empty"
-    elif source.not_text:
-        found = f"it is {source.not_text}"
+        return f"{source.name}: is empty, expected recorded runs."
+    if source.not_text:
+        found = f"is {source.not_text}"
     else:
         broken = next((document.error for document in islice(source.documents(), 20) if document.error), None)
-        found = broken.removeprefix(f"{source.name}: ") if broken and source.first is None else "nothing known"
-    return f"{source.name}: no trace in a known format: {found}. Looked for: {looked}. Or name it with --format."
+        if broken and source.first is None:
+            names = ", ".join(format.name for format in FORMATS)
+            return f"{broken} Looked for JSON or JSON Lines in one of the formats {names}."
+        first = source.first
+        found = f"holds {describe(first)}"
+        if isinstance(first, list) and first:
+            found += f" beginning with {describe(first[0])}"
+    return (
+        f"{source.name}: {found}, which is no trace in a known format. Looked for {looked}. Or name it with --format."
+    )

@@ -74,12 +74,14 @@ def _shared(raw: bytes, field: str) -> tuple[ToolSpec, ...]:
 
 def write_tools(tools: Iterable[ToolSpec]) -> str:
     """Return the text of a tool file: OpenAI tools, each with `writes` beside `function` where it is known."""
-    entries = []
-    for tool in tools:
-        function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-        entry: dict[str, Any] = {"type": "function", "function": function}
-        entries.append(entry if tool.writes is None else entry | {"writes": tool.writes})
-    return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps([openai_tool(tool) for tool in tools], ensure_ascii=False, indent=2) + "\n"
+
+
+def openai_tool(tool: ToolSpec) -> dict[str, Any]:
+    """Return a tool as OpenAI writes it, with `writes` beside `function` where it is known."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    entry: dict[str, Any] = {"type": "function", "function": function}
+    return entry if tool.writes is None else entry | {"writes": tool.writes}
 
 
 def _tools(value: Any, field: str) -> Iterator[tuple[ToolSpec, str]]:
