@@ -88,6 +88,8 @@ def _moment(value: Any) -> datetime | None:
 def _zone(name: str | None, offset: int | None) -> tzinfo | None:
     from dateutil import tz
 
-    if offset is None:
-        raise ValueError(f"zone {name} has no offset")
-    return tz.tzoffset(name, offset)
+    if offset is not None:
+        return tz.tzoffset(name, offset)
+    if name is None:
+        return None
+    raise ValueError(f"nobody says how far zone {name} is from UTC")
