@@ -68,13 +68,14 @@ def _close_value(key: str, value: Any) -> Any:
 
 
 def _modern(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with keywords of older drafts in their later form, or left out where they only assert."""
+    """Return the schema with the keywords of older drafts in the form that draft 2020-12 has for them."""
     out = dict(schema)
     if isinstance(out.get("items"), list):
         out["prefixItems"] = out.pop("items")
         if "additionalItems" in out:
             out["items"] = out["additionalItems"]
-    for key in ("exclusiveMinimum", "exclusiveMaximum", "required"):
-        if isinstance(out.get(key), bool):
-            del out[key]
+    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        strict = out.pop(exclusive) if isinstance(out.get(exclusive), bool) else False
+        if strict and limit in out:
+            out[exclusive] = out.pop(limit)
     return out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Hashable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from toolgrade.core.expected import EfficiencyExpected
@@ -26,8 +28,9 @@ def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> Ch
     """Grade repeated calls (intrinsic) and the budgets of the case.
 
     Only calls whose result was recorded can be repeats. A repeat counts while the result stays the same to
-    the end of the trace: where a later identical call brings another result, it was polling. `loop`: three
-    or more such, or A-B-A-B; `redundant_call`: exactly two with no possible write between them.
+    the end of the trace: where a later identical call brings another result, it was polling, and what is
+    repeated between the polls is waiting. `loop`: three or more such, or A-B-A-B; `redundant_call`: exactly
+    two with no possible write between them.
     Score: the least of useful calls / calls and, per budget, allowed / used. `units` counts calls.
     `detail`: `{"steps": n, "calls": n, "tokens": n | None}`.
     """
@@ -96,16 +99,27 @@ def _waste(view: TraceView) -> list[_Waste]:
 
 def _repeats(view: TraceView) -> list[list[CallView]]:
     """Return the groups of two or more equal calls that ended with equal results."""
-    groups = []
+    groups: list[list[CallView]] = []
+    polled: set[int] = set()
     for calls in view.calls_of.values():
         for group in _equal_calls(calls) if len(calls) > 1 else ():
             last = _told(group[-1])
             start = len(group) - 1
             while start and _told(group[start - 1]) == last:
                 start -= 1
+            if start:
+                polled.update(made.number for made in group)
             if start < len(group) - 1:
                 groups.append(group[start:])
-    return groups
+    if not polled:
+        return groups
+    numbers = sorted(polled)
+    return [group for group in groups if group[0].number in polled or not _waits(group, numbers)]
+
+
+def _waits(group: list[CallView], polled: list[int]) -> bool:
+    """Return whether a poll that brought news lies between every two calls: then they are the waiting between polls."""
+    return all(bisect(polled, one.number) < bisect(polled, two.number) for one, two in pairwise(group))
 
 
 def _equal_calls(calls: list[CallView]) -> list[list[CallView]]:
