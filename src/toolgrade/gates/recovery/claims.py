@@ -113,9 +113,13 @@ class _Record:
         return None
 
     def _about_another_tool(self, claim: Claim, done: list[CallView]) -> bool:
-        """Whether the claim names what only a tool deals with that was never called ("a bag has been added")."""
+        """Whether the claim names what only an uncalled tool deals with: a bag, where flights were updated.
+
+        The tool must be a sibling, with the same verb in its name as one that was called.
+        """
         called = {verbs.acting(call.call) for call in self.done}
-        others = [name for name in self._able(claim.act or "") if name not in called]
+        alike = {verb for call in done for verb in verbs.doing(verbs.acting(call.call))}
+        others = [name for name in self._able(claim.act or "") if name not in called and alike & verbs.doing(name)]
         worked_on = " ".join(_arguments(call) for call in done)
         known = max(_named(claim.clause, verbs.acting(call.call)) for call in done)
         return any(_named(claim.clause, name, beside=worked_on) > known for name in others)

@@ -60,8 +60,11 @@ _THINKING = frozenset({"think", "thought", "plan", "reflect", "reason"})
 
 @lru_cache(maxsize=4096)
 def words(name: str) -> tuple[str, ...]:
-    """Return the lower-case words of a tool's name: `cancelPendingOrder` and `orders.cancel-pending` alike."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    """Return the lower-case words of a tool's name, without the server or namespace before it.
+
+    `cancelPendingOrder`, `cancel-pending-order` and `mcp__shop__cancel_pending_order` are alike.
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.split(r"__|[/:.]", name.rstrip("_/:."))[-1])
     return tuple(word for word in re.split(r"[^A-Za-z0-9]+", spaced.lower()) if word)
 
 
@@ -103,6 +106,11 @@ def opening(description: str) -> tuple[str, ...]:
 def nouns(name: str) -> frozenset[str]:
     """Return the words of a tool's name, of four letters or more, that are no known verbs."""
     return frozenset(word for word in words(name) if len(word) > 3 and word not in _VERBS)
+
+
+def doing(name: str) -> frozenset[str]:
+    """Return the known verbs in a tool's name."""
+    return _VERBS.intersection(words(name))
 
 
 def only_thinks(name: str) -> bool:
