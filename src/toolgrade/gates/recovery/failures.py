@@ -83,6 +83,7 @@ _WHOLE = re.compile(
     r"|(?:tool|resource|page|endpoint) not found)",
     re.IGNORECASE,
 )
+_EXIT = re.compile(r"\bexit(?:ed with)? ?(?:code|status)[: ]{1,3}[1-9]\d{0,2}\b", re.IGNORECASE)
 _HTML_ERROR = re.compile(r"<(?:title|h1)>\s*([45]\d\d)\b", re.IGNORECASE)
 _FLAGGED = re.compile(r"is_?error\W{1,8}true\b", re.IGNORECASE)
 _CUT = re.compile(r"truncated|\.\.\.\W{0,3}$|…\W{0,3}$", re.IGNORECASE)
@@ -90,6 +91,7 @@ _CUT = re.compile(r"truncated|\.\.\.\W{0,3}$|…\W{0,3}$", re.IGNORECASE)
 _ERROR_KEYS = ("error", "errors", "exception", "err", "error_message", "errorMessage", "error_msg")
 _DATA_KEYS = ("data", "result", "results", "items")
 _STATUS_KEYS = ("status", "status_code", "statusCode", "http_status", "code")
+_EXIT_KEYS = ("exit_code", "exitCode", "returncode", "return_code")
 _MESSAGE_KEYS = ("message", "detail", "details", "reason", "msg", "description")
 
 
@@ -150,6 +152,7 @@ def _from_object(content: dict[str, Any]) -> Failure | None:
         or content.get("success") is False
         or content.get("ok") is False
         or word == "error"
+        or any(_is_exit(content.get(key)) for key in _EXIT_KEYS)
         or (word in ("failed", "failure", "fail") and message is not None)
     )
     if not failed:
@@ -160,6 +163,10 @@ def _from_object(content: dict[str, Any]) -> Failure | None:
 
 def _is_status(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600
+
+
+def _is_exit(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value != 0
 
 
 def _is_error_value(value: Any) -> bool:
@@ -176,7 +183,7 @@ def _from_text(text: str) -> Failure | None:
         return Failure(*_classified(head, int(status[1])))
     if _ANNOUNCED.search(head) or "Traceback (most recent call last)" in head:
         return Failure(*_classified(head))
-    if len(stripped) <= SHORT and _WHOLE.search(head):
+    if _EXIT.search(head) or (len(stripped) <= SHORT and _WHOLE.search(head)):
         return Failure(*_classified(head))
     if _FLAGGED.search(head[:80]) or _FLAGGED.search(stripped[-80:]):
         return Failure(*_classified(head))

@@ -14,9 +14,13 @@ _UNABLE = re.compile(
     r"|having (?:\w+ ){0,2}(?:trouble|difficult\w+|issues?|problems?))\b",
     re.IGNORECASE,
 )
-_STATE = "available|possible|found|allowed|enough|sufficient|permitted|working|accessible|valid|supported|eligible"
+_STATE = (
+    "available|possible|found|allowed|enough|sufficient|permitted|working|functioning|responding|accessible|valid"
+    "|supported|eligible"
+)
 _FAILED = re.compile(
-    r"\b(?:(?:could|can)(?: ?not|n['’]t|['’]t) (?:be|proceed)|fail(?:ed|s|ing)|not enough|insufficient|unsuccessful"
+    r"\b(?:unable to|(?:could|can)(?: ?not|n['’]t|['’]t) (?:be|proceed)|fail(?:ed|s|ing)|not enough|insufficient"
+    r"|unsuccessful"
     rf"|(?:is|are|was|were|be)(?: \w+)? not (?:\w+ )?(?:{_STATE})|(?:is|are|was|were)n['’]t (?:\w+ )?(?:{_STATE})"
     r"|it['’]s not (?:\w+ )?(?:available|possible)|no longer (?:available|possible)|unavailable|timed out|time-?outs?"
     r"|does(?: not|n['’]t) (?:exist|allow|appear|seem|work|add up|support|have)"
