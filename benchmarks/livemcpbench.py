@@ -101,7 +101,8 @@ def _call(call: ToolCall) -> ToolCall:
 def relations(graded: list[tuple[bool, TraceResult]]) -> list[dict[str, Any]]:
     """One row a finding (and a check) that some run has: labelled success with it and without it."""
     names = sorted({found.name for _, result in graded for check in result.checks.values() for found in check.findings})
-    rows = []
+    failed = [bool(result.checks["recovery"].detail["errors"]) for _, result in graded]
+    rows = [{"check": "recovery", "finding": "a result failed", **_relation(graded, failed)}]
     for check in CHECKS:
         has = [bool(result.checks[check].findings) for _, result in graded]
         if any(has):
