@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import PurePath
 from typing import Literal
 
@@ -21,11 +22,11 @@ def join_case(record: Record, suite: Suite, how: Join = "case_id") -> tuple[Case
     if record.trace is None:
         return None, record.error
     if how == "index":
-        cases = list(suite.cases.values())
         number = record.origin.index
-        if number < len(cases):
-            return cases[number], None
-        return None, _unmatched(record, f"record {number + 1} of its file", f"one of the {len(cases)} cases", "")
+        case = next(islice(suite.cases.values(), number, None), None)
+        if case is not None:
+            return case, None
+        return None, _unmatched(record, f"record {number + 1} of its file", f"one of the {len(suite.cases)} cases", "")
     wanted = record.trace.case_id if how == "case_id" else PurePath(record.origin.source).stem
     if wanted is None:
         return None, _unmatched(record, "no case_id", "the id of a case", " Record it, or join with stem or index.")

@@ -89,13 +89,15 @@ def _build(part: Part) -> Trace:
         return Trace(id=part.default_id, messages=read_messages(part.value, ""))
     item = as_object(part.value, "")
     metadata = opt_object(item.get("metadata"), "metadata")
-    rest = {key: value for key, value in item.items() if key not in _KNOWN}
+    offered = recorded_tools(item.get("tools") or item.get("functions"))
+    known = _KNOWN if offered else _KNOWN - {"tools", "functions"}
+    rest = {key: value for key, value in item.items() if key not in known}
     return Trace(
         id=opt_text(item.get("id"), "id") or part.default_id,
         case_id=_case_id(item, metadata),
         trial=opt_int(item.get("trial", metadata.get("trial"))) or 0,
         messages=read_messages(item.get("messages")),
-        tools=recorded_tools(item.get("tools") or item.get("functions")),
+        tools=offered,
         model=opt_text(item.get("model"), "model"),
         usage=read_usage(item.get("usage")),
         metadata={**metadata, **rest},
@@ -153,8 +155,9 @@ def _line(document: Document) -> tuple[Message, ...]:
 
 def _detect(source: Source) -> bool:
     first = source.first
-    if isinstance(first, list) and first:
-        first = first[0]
+    for _ in range(2):  # a list of runs, each of which may be a list of messages
+        if isinstance(first, list) and first:
+            first = first[0]
     return _is_message(first) or _is_run(first)
 
 

@@ -68,6 +68,8 @@ FORMATS: tuple[Format, ...] = (
 )
 """The formats in the order in which they are tried: the most particular first."""
 
+_OF_CONVERT = ("cases.yaml", "cases.jsonl", "tools.json")
+
 
 def get_format(name: str) -> Format:
     """Return the format called `name`.
@@ -99,8 +101,8 @@ def read_traces(path: Path, format: str | None = None) -> Iterator[Record]:
     """Yield one record a trace of a file, or of every file of a directory in sorted order.
 
     Reading is lazy: of JSON Lines, one line is held at a time. A record, or a file, that cannot be read
-    becomes a record with `error`; nothing is skipped silently. In a directory, hidden files and the files
-    that `convert` writes beside traces (`cases.yaml`, `cases.jsonl`, `tools.json`) are left out.
+    becomes a record with `error`. Only in a directory some files are left out: hidden ones, those that
+    `convert` writes beside traces (`cases.yaml`, `cases.jsonl`, `tools.json`), Markdown, README and LICENSE.
 
     Args:
         path: a file or a directory.
@@ -130,17 +132,16 @@ def _files(path: Path) -> list[Path]:
         raise UnreadableError(f"{path}: does not exist; expected a file or a directory of recorded runs.")
     if not path.is_dir():
         return [path]
-    beside = {"cases.yaml", "cases.jsonl", "tools.json"}
-    found = [
-        file
-        for file in sorted(path.rglob("*"))
-        if file.is_file()
-        and file.name not in beside
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    ]
+    found = [file for file in sorted(path.rglob("*")) if file.is_file() and not _is_beside(file.relative_to(path))]
     if not found:
         raise UnreadableError(f"{path}: holds no file; expected recorded runs.")
     return found
+
+
+def _is_beside(file: Path) -> bool:
+    """Whether a file lies beside traces without being one, so that it is no mistake."""
+    hidden = any(part.startswith(".") for part in file.parts)
+    return hidden or file.name in _OF_CONVERT or file.suffix == ".md" or file.name.startswith(("README", "LICENSE"))
 
 
 def _read_file(source: Source, found: Format | str) -> Iterator[Record]:

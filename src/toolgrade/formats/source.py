@@ -87,9 +87,11 @@ class Source:
         """How the file holds its values, told from its content; the extension decides only in doubt."""
         if self.not_text:
             return "binary"
+        leading = [raw for _, raw in islice(self.lines(), 4)]
+        if leading and leading[0] in (b"[", b"{"):
+            return "document"  # printed over several lines, whatever the file is called
         if self.path.suffix in (".jsonl", ".ndjson"):
             return "lines"
-        leading = [raw for _, raw in islice(self.lines(), 4)]
         if len(leading) < 2 or (leading[0].startswith(b"[") and not _parses(leading[0])):
             return "document"
         return "lines" if _parses(leading[0]) or all(map(_parses, leading[1:])) else "document"

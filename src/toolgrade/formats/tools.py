@@ -60,16 +60,23 @@ def parse_tools(value: Any, field: str = "") -> dict[str, ToolSpec]:
 def recorded_tools(value: Any, field: str = "tools") -> tuple[ToolSpec, ...] | None:
     """Return the tools on offer that a trace recorded, None where it recorded none.
 
-    Traces that record the same list share one tuple.
+    Traces that record the same list share one tuple. A tool that is listed twice in the same words counts
+    once; a list of bare names says nothing about arguments and is not taken.
+
+    Raises:
+        Malformed: a tool is wrong, or two different ones have one name.
     """
-    if not value:
+    if not value or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         return None
     return _shared(to_json(value), field)
 
 
 @lru_cache(maxsize=256)
 def _shared(raw: bytes, field: str) -> tuple[ToolSpec, ...]:
-    return tuple(parse_tools(parse_json(raw), field).values())
+    value = parse_json(raw)
+    if isinstance(value, list):
+        value = [item for number, item in enumerate(value) if item not in value[:number]]
+    return tuple(parse_tools(value, field).values())
 
 
 def write_tools(tools: Iterable[ToolSpec]) -> str:
