@@ -21,11 +21,11 @@ _BLOCKS = {"tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "mcp_to
 def assembled(events: list[Any]) -> dict[str, Any]:
     """Return the message that streamed events add up to."""
     message: dict[str, Any] = {}
-    blocks: dict[Any, dict[str, Any]] = {}
-    texts: dict[Any, str] = {}
+    blocks: dict[str, dict[str, Any]] = {}
+    texts: dict[str, str] = {}
     for number, value in enumerate(events):
         event = as_object(value, f"[{number}]")
-        kind, index = event.get("type"), event.get("index")
+        kind, index = event.get("type"), str(event.get("index"))
         if kind == "message_start":
             message = dict(as_object(event.get("message"), f"[{number}].message"))
         elif kind == "content_block_start":
@@ -85,7 +85,7 @@ def _detect(source: Source) -> bool:
     if _is_run_of_one_file(source) or (isinstance(first, list) and bool(first) and is_session_event(first[0])):
         return True
     messages = messages_in(first)
-    if any(block.get("type") in _BLOCKS for block in blocks_in(messages)):
+    if any(str(block.get("type")) in _BLOCKS for block in blocks_in(messages)):
         return True
     if not isinstance(first, dict):
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Message, ToolResult, Trace, Usage
 from toolgrade.formats.access import as_object, opt_list, opt_object, opt_text
 from toolgrade.formats.calls import read_call, read_usage
@@ -54,7 +55,7 @@ def build_session(values: list[Any], default_id: str) -> Trace:
     return Trace(
         id=opt_text(session.get("id"), "session.id") or default_id,
         messages=said(_with_results_named(messages), ""),
-        tools=offered_tools([tool for tool in agent.get("tools") or [] if "name" in tool]) if name else None,
+        tools=_offered(agent),
         model=opt_text(opt_object(agent.get("model"), "agent.model").get("id"), "agent.model.id"),
         started_at=opt_text(session.get("created_at"), "created_at"),
         usage=_total(usage),
@@ -101,6 +102,13 @@ def _with_results_named(messages: list[Message]) -> list[Message]:
 
 def _named(message: Message, result: ToolResult, names: dict[str | None, str]) -> Message:
     return message.model_copy(update={"result": result.model_copy(update={"name": names.get(result.call_id)})})
+
+
+def _offered(agent: dict[str, Any]) -> tuple[ToolSpec, ...] | None:
+    """Return the agent's own tools; None where it has a toolset or server as well, whose tools are not listed."""
+    tools = agent.get("tools") if isinstance(agent.get("tools"), list) else []
+    listed = all(isinstance(tool, dict) and "name" in tool for tool in tools or [])
+    return offered_tools(tools) if listed and not agent.get("mcp_servers") else None
 
 
 def _kept(session: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any
 
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Message, Trace
-from toolgrade.errors import UnreadableError
 from toolgrade.formats.access import as_object, opt_int, opt_list, opt_number, opt_object, opt_text
 from toolgrade.formats.calls import read_usage
 from toolgrade.formats.conversation import said
@@ -44,19 +43,19 @@ class _Archive(Source):
             with zipfile.ZipFile(self.path) as archive:
                 yield from self._samples(archive)
         except _BROKEN as error:
-            message = f"{self.name}: found a broken archive ({error}), expected an Inspect log (.eval)."
-            raise UnreadableError(message) from error
+            yield self._refused(f"found a broken archive ({error}), expected an Inspect log (.eval).")
 
     def _samples(self, archive: zipfile.ZipFile) -> Iterator[Document]:
         members = archive.infolist()
         if len(members) > MAX_MEMBERS:
-            raise UnreadableError(f"{self.name}: found {len(members)} members, expected at most {MAX_MEMBERS}.")
+            yield self._refused(f"found {len(members)} members, expected at most {MAX_MEMBERS}.")
+            return
         names = {member.filename: member for member in members}
         header = names.get("header.json") or names.get("_journal/start.json")
         described = self._value(archive, header) if header is not None else {}
         samples = [member for member in members if member.filename.startswith("samples/")]
         if not samples:
-            raise UnreadableError(f"{self.name}: found no sample, expected members named samples/*.json.")
+            yield self._refused("found no sample, expected members named samples/*.json.")
         for member in samples:
             place = f"{self.name}: {member.filename}"
             raw = self._read(archive, member)
@@ -65,6 +64,10 @@ class _Archive(Source):
             else:
                 document = read_document(place, raw)
                 yield document._replace(value={**described, "samples": [document.value]})
+
+    def _refused(self, problem: str) -> Document:
+        message = f"{self.name}: {problem}"
+        return Document(self.name, None, digest(message.encode()), message)
 
     def _value(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> dict[str, Any]:
         raw = self._read(archive, member)

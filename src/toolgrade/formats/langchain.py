@@ -22,7 +22,7 @@ def is_message(value: Any) -> bool:
         return False
     if value.get("lc") == 1:
         return isinstance(value.get("kwargs"), dict) and "content" in value["kwargs"]
-    if "role" in value or value.get("type") not in _TYPES:
+    if "role" in value or str(value.get("type")) not in _TYPES:
         return False
     return "content" in value or isinstance(value.get("data"), dict)
 

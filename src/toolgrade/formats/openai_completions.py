@@ -18,7 +18,7 @@ def assembled(chunks: list[Any]) -> dict[str, Any]:
     """Return the response that streamed chunks add up to; of several choices, the first."""
     out: dict[str, Any] = {}
     content = ""
-    calls: dict[Any, dict[str, Any]] = {}
+    calls: dict[str, dict[str, Any]] = {}
     for number, value in enumerate(chunks):
         chunk = as_object(value, f"[{number}]")
         out |= {key: item for key, item in chunk.items() if key != "choices" and item is not None}
@@ -33,8 +33,8 @@ def assembled(chunks: list[Any]) -> dict[str, Any]:
     return {**out, "object": "chat.completion", "choices": [{"index": 0, "message": message}]}
 
 
-def _add_call(calls: dict[Any, dict[str, Any]], piece: dict[str, Any], place: int) -> None:
-    call = calls.setdefault(piece.get("index", place), {"id": None, "function": {"name": None, "arguments": ""}})
+def _add_call(calls: dict[str, dict[str, Any]], piece: dict[str, Any], place: int) -> None:
+    call = calls.setdefault(str(piece.get("index", place)), {"id": None, "function": {"name": None, "arguments": ""}})
     function = opt_object(piece.get("function"), "function")
     call["id"] = call["id"] or piece.get("id")
     call["function"]["name"] = call["function"]["name"] or function.get("name")

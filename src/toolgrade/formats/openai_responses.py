@@ -116,7 +116,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _is_rollout(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") in _ROLLOUT and "payload" in value
+    return isinstance(value, dict) and str(value.get("type")) in _ROLLOUT and "payload" in value
 
 
 def read(source: Source) -> Iterator[Record]:

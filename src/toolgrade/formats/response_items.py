@@ -54,7 +54,7 @@ def _item(value: Any, field: str, role: str) -> tuple[Role, list[Block]]:
         raise Malformed(f"{field}.type", describe(kind), "the type of an item, such as message or function_call")
     if kind == "message":
         who = item.get("role", role)
-        if who not in _ROLES:
+        if not isinstance(who, str) or who not in _ROLES:
             raise Malformed(f"{field}.role", describe(who), "user, assistant, system or developer")
         return _ROLES[who], read_parts_of(item.get("content"), f"{field}.content")
     if kind in _SILENT:

@@ -89,7 +89,8 @@ def _from_bodies(events: list[Event], side: str, role: str) -> list[Message] | N
     for event in events:
         body = event.get("body")
         part = body.get(side) if isinstance(body, dict) else None
-        for item in part.get("messages") or [] if isinstance(part, dict) else []:
+        listed = part.get("messages") if isinstance(part, dict) else None
+        for item in listed if isinstance(listed, list) else []:
             content = decoded(item.get("content")) if isinstance(item, dict) else None
             if isinstance(content, dict) and "remaining_steps" in content:
                 return None  # the state of a LangGraph node, not what was said
@@ -191,7 +192,7 @@ def read_offered(attributes: Mapping[str, Any]) -> tuple[ToolSpec, ...] | None:
         [{**item, "parameters": decoded(item.get("parameters"))} for item in functions],
         config.get("tools") if isinstance(config, dict) else None,
         decoded(attributes.get("ai.prompt.tools")),
-        [*(logfire.get("function_tools") or []), *(logfire.get("output_tools") or [])],
+        [{"tools": logfire.get("function_tools")}, {"tools": logfire.get("output_tools")}],
     ]
     return next((tools for item in lists if item and (tools := offered_tools(item))), None)
 

@@ -73,7 +73,10 @@ def recorded_tools(value: Any, field: str = "tools") -> tuple[ToolSpec, ...] | N
 
 @lru_cache(maxsize=256)
 def _shared(raw: bytes, field: str) -> tuple[ToolSpec, ...]:
-    value = parse_json(raw)
+    try:
+        value = parse_json(raw)
+    except ValueError as error:  # NaN, which documents may hold
+        raise Malformed(field, f"a schema that is no JSON ({error})", "tools with JSON Schemas") from error
     if isinstance(value, list):
         value = [item for number, item in enumerate(value) if item not in value[:number]]
     return tuple(parse_tools(value, field).values())
