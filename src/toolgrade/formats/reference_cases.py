@@ -1,7 +1,8 @@
 """Reference trajectories as cases, with the meaning that their own tools give them.
 
 `strict`: these calls with these arguments, no others, in the order of first use. `unordered`: the same without
-the order. `superset`: at least these. `subset`: none but these.
+the order. `in_order`: these in the order of first use, and others. `superset`: at least these. `subset`: none but
+these, and no more calls than these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Literal
 from toolgrade.core.case import Case
 from toolgrade.core.expected import (
     ArgumentsExpected,
+    EfficiencyExpected,
     Expected,
     OrderingExpected,
     SelectionExpected,
@@ -21,7 +23,7 @@ from toolgrade.core.trace import Message, ToolCall
 from toolgrade.formats.access import describe
 from toolgrade.formats.record import Malformed
 
-Match = Literal["strict", "unordered", "superset", "subset"]
+Match = Literal["strict", "unordered", "in_order", "superset", "subset"]
 
 
 def reference_case(
@@ -64,17 +66,20 @@ def expected_calls(calls: list[ToolCall], match: Match, arguments: Literal["exac
     """Return what is expected where `calls` are the reference."""
     names = tuple(call.name for call in calls)
     known = tuple(dict.fromkeys(names))
+    extras: Literal["allow", "forbid"] = "allow" if match in ("superset", "in_order") else "forbid"
     if match == "subset":
         selection = SelectionExpected(required=(), extras=known) if known else SelectionExpected(required=())
     else:
-        selection = SelectionExpected(required=names, extras="allow" if match == "superset" else "forbid")
+        selection = SelectionExpected(required=names, extras=extras)
     order = tuple(OrderingExpected(before=one, after=two) for one, two in pairwise(known))
     wanted = () if arguments == "ignore" or match == "subset" else tuple(_arguments(call) for call in calls)
     fields: dict[str, Any] = {"selection": selection}
     if wanted:
         fields["arguments"] = wanted
-    if order and match == "strict":
+    if order and match in ("strict", "in_order"):
         fields["ordering"] = order
+    if match == "subset":
+        fields["efficiency"] = EfficiencyExpected(max_calls=len(calls))
     return Expected(**fields)
 
 

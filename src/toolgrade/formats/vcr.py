@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolgrade.core.trace import Message, Trace
-from toolgrade.errors import ConfigError
 from toolgrade.formats import anthropic, openai_completions
 from toolgrade.formats.access import as_list, as_object, opt_object
 from toolgrade.formats.calls import read_usage
@@ -16,31 +15,9 @@ from toolgrade.formats.offered import offered_tools
 from toolgrade.formats.parts import fold
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Malformed, Record
-from toolgrade.formats.source import Document, Source, digest, parse_json
+from toolgrade.formats.source import Source, parse_json
 from toolgrade.formats.spans import Span, build_trace
-from toolgrade.formats.yaml_text import read_yaml
-
-_MAX_YAML = 20_000_000
-
-
-class _Cassette(Source):
-    """A YAML or JSON cassette as one document."""
-
-    def documents(self) -> Iterator[Document]:
-        raw = self.path.read_bytes()
-        if raw[:1] == b"{":
-            yield from super().documents()
-            return
-        if len(raw) > _MAX_YAML:
-            message = f"{self.name}: found {len(raw)} bytes of YAML, expected at most {_MAX_YAML}."
-            yield Document(self.name, None, digest(raw), message)
-            return
-        try:
-            yield Document(self.name, read_yaml(raw.decode(), self.name).value, digest(raw))
-        except UnicodeDecodeError as error:
-            yield Document(self.name, None, digest(raw), f"{self.name}: found bytes that are no UTF-8 ({error}).")
-        except ConfigError as error:
-            yield Document(self.name, None, digest(raw), str(error))
+from toolgrade.formats.yaml_source import YamlSource
 
 
 def _body(message: dict[str, Any]) -> Any:
@@ -123,7 +100,7 @@ def _span(number: int, request: dict[str, Any], response: Any, asked: list[Messa
 
 def read(source: Source) -> Iterator[Record]:
     """Yield one record for the cassette."""
-    return read_parts(_Cassette(source.path), _build)
+    return read_parts(YamlSource(source.path), _build)
 
 
 def _detect(source: Source) -> bool:
