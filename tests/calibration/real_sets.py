@@ -90,7 +90,7 @@ def verdicts(words: dict[str, str]) -> list[ItemVerdict]:
     return [ItemVerdict(item_id=key, verdict=word) for key, word in words.items()]
 
 
-D2T_JUDGES = ("gpt-4o", "claude-3-7-sonnet", "o3-mini", "gemini-2-flash-thinking", "llama-3-3", "deepseek-r1")
+D2T_JUDGES = ("gpt4o", "claude-3-7-sonnet", "o3-mini", "gemini-2-0-flash-thinking", "llama3-3", "deepseek-r1")
 
 
 def d2t_key(record: dict[str, Any]) -> str:

@@ -17,8 +17,8 @@ from toolgrade.calibration.plots import plot_history
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.session import Session, Wanted, identity, panel_of
 from toolgrade.calibration.store import Store
+from toolgrade.calibration.today import drifting, trust_in
 from toolgrade.calibration.trust import JudgeNow, TrustReport
-from toolgrade.calibration.trust import trust as trust_of
 from toolgrade.cli.calibrate import now, pairs_of, probes_of, with_session
 from toolgrade.cli.calibrated import print_calibration, print_comparison, print_drift, print_history, print_trust
 from toolgrade.cli.options import terminal
@@ -239,17 +239,7 @@ def judge_now(store: Store, dimension: str, models: tuple[str, ...], prompts: Pa
 def report_on(store: Store, dimension: str, models: tuple[str, ...], prompts: Path | None) -> TrustReport:
     """Return the trust in a dimension's judge today."""
     judge = judge_now(store, dimension, models, prompts) or JudgeNow(judge_id="none", rubric_version="0.0")
-    hashes = {name: store.label_set(dimension, name).hash() for name in store.sets(dimension)}
-    return trust_of(
-        dimension, judge, store.history(dimension), hashes, now(), drifting(store, dimension, judge.judge_id)
-    )
-
-
-def drifting(store: Store, dimension: str, judge_id: str) -> bool:
-    """Return whether the anchors of any set sound an alarm for this judge."""
-    checks = store.anchors(dimension)
-    sets = {check.set for check in checks if check.judge_id == judge_id and check.set in store.sets(dimension)}
-    return any(drift(checks, store.label_set(dimension, name), judge_id).alarm for name in sets)
+    return trust_in(store, dimension, judge, now())
 
 
 @calibration.command()

@@ -1,0 +1,28 @@
+"""Trust as the files of a store give it now: the history, the label sets as they are, the anchors."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from toolgrade.calibration.anchors import drift
+from toolgrade.calibration.store import Store
+from toolgrade.calibration.trust import JudgeNow, TrustReport, trust
+
+
+def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> TrustReport:
+    """Return the trust in `judge` at the time `now`.
+
+    Raises:
+        BrokenHistory: a history is not what was appended.
+        ConfigError: a label set cannot be read as one.
+    """
+    hashes = {name: store.label_set(dimension, name).hash() for name in store.sets(dimension)}
+    alarm = drifting(store, dimension, judge.judge_id)
+    return trust(dimension, judge, store.history(dimension), hashes, now, alarm)
+
+
+def drifting(store: Store, dimension: str, judge_id: str) -> bool:
+    """Return whether the anchors of any label set sound an alarm for this judge."""
+    checks = [check for check in store.anchors(dimension) if check.judge_id == judge_id]
+    sets = {check.set for check in checks if check.kind == "baseline"} & set(store.sets(dimension))
+    return any(drift(checks, store.label_set(dimension, name), judge_id).alarm for name in sets)
