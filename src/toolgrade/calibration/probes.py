@@ -13,7 +13,6 @@ from toolgrade.calibration.item import Item
 from toolgrade.calibration.recorded import ItemVerdict
 from toolgrade.calibration.run import ProbeResult
 from toolgrade.core.verdict import Verdict
-from toolgrade.prompts.prompt import Prompt
 from toolgrade.stats.estimate import Estimate, undefined
 from toolgrade.stats.judging import CATEGORIES, FAIL, PASS
 from toolgrade.stats.paired import agresti_min
@@ -64,21 +63,6 @@ def _append(value: Any, text: str) -> tuple[Any, bool]:
             if done:
                 return {**value, name: changed}, True
     return value, False
-
-
-def swapped(prompt: Prompt) -> Prompt:
-    """Return the prompt with the meanings of pass and fail exchanged; its verdicts are to be turned round."""
-    labels = prompt.rubric.labels
-    exchanged = {**labels, "pass": labels["fail"], "fail": labels["pass"]}
-    examples = tuple(
-        example.model_copy(update={"verdict": turned_round(example.verdict)}) for example in prompt.rubric.examples
-    )
-    return prompt._replace(rubric=prompt.rubric.model_copy(update={"labels": exchanged, "examples": examples}))
-
-
-def turned_round(word: str) -> str:
-    """Return fail for pass and the reverse; other words stay."""
-    return {PASS: FAIL, FAIL: PASS}.get(word, word)
 
 
 def injection_items(
@@ -132,9 +116,12 @@ def verbosity_result(plain: Mapping[str, str], padded: Mapping[str, str]) -> Pro
     )
 
 
-def label_swap_result(plain: Mapping[str, str], swapped_words: Mapping[str, str]) -> ProbeResult:
-    """Return the swap probe: it fails if, beyond doubt, more than 10 % of the verdicts follow the label's name."""
-    both = list(_both(plain, {name: turned_round(word) for name, word in swapped_words.items()}))
+def label_swap_result(plain: Mapping[str, str], turned_back: Mapping[str, str]) -> ProbeResult:
+    """Return the swap probe: it fails if, beyond doubt, more than 10 % of the verdicts follow the label's name.
+
+    `turned_back` are the verdicts under swapped names, read as what they mean.
+    """
+    both = list(_both(plain, turned_back))
     flips = sum(a != b for a, b in both)
     n = len(both)
     if not n:

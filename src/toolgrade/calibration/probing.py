@@ -9,7 +9,7 @@ from toolgrade.calibration.asking import ask_fields
 from toolgrade.calibration.item import Item
 from toolgrade.calibration.recorded import ItemVerdict
 from toolgrade.calibration.run import ProbeResult
-from toolgrade.judges.judge import Judge
+from toolgrade.calibration.swap import TurningModel, swapped_panel
 from toolgrade.judges.panel import Panel
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import Model
@@ -38,10 +38,11 @@ class Prober:
         some = [item for item in items if item.fields is not None][: self._most]
         found = []
         if "verbosity" in names:
-            said = await self._words(self._panel, {item.item_id: probes.padded(item) for item in some})
+            said = await self._words((self._panel, self._model), {i.item_id: probes.padded(i) for i in some})
             found.append(probes.verbosity_result(words, said))
         if "label_swap" in names:
-            said = await self._words(_swapped(self._panel), {item.item_id: dict(item.fields or {}) for item in some})
+            other = (swapped_panel(self._panel), TurningModel(self._model))
+            said = await self._words(other, {item.item_id: item.fields or {} for item in some})
             found.append(probes.label_swap_result(words, said))
         if "injection" in names:
             able = [item for item in items if item.fields is not None]
@@ -50,11 +51,6 @@ class Prober:
             found.append(probes.injection_result(answers, known))
         return found
 
-    async def _words(self, panel: Panel, fields: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-        answers = await ask_fields(panel, self._model, self._cache, {(name, 0): f for name, f in fields.items()})
+    async def _words(self, who: tuple[Panel, Model], fields: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+        answers = await ask_fields(*who, self._cache, {(name, 0): f for name, f in fields.items()})
         return {name: verdict.verdict for (name, _), verdict in answers.items()}
-
-
-def _swapped(panel: Panel) -> Panel:
-    judges = [Judge(judge.dimension, probes.swapped(judge.prompt), judge.settings) for judge in panel.judges]
-    return Panel(judges, panel.replicates)
