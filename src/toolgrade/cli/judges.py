@@ -11,7 +11,6 @@ from typing import Any, TypeVar, get_args
 import click
 from rich.console import Console
 
-from toolgrade.calibration.store import Store
 from toolgrade.errors import ConfigError
 from toolgrade.llm.cache import CacheMode
 from toolgrade.llm.limits import Limits, Price
@@ -103,11 +102,15 @@ def _options(judges: tuple[str, ...], values: dict[str, Any]) -> JudgeOptions:
 
 def open_judging(options: JudgeOptions) -> Judging:
     """Return the judging of a run here and now: trust as the calibrations in `calibration/` give it."""
+    from toolgrade.calibration.store import Store
+
     return Judging(options, calibrated(Store.standard(), datetime.now(UTC)))
 
 
 def say_trust(judging: Judging) -> None:
     """Say on stderr which judges decide nothing yet, why, and what would mend it."""
+    from toolgrade.calibration.store import Store
+
     console = Console(stderr=True, highlight=False)
     lines = []
     for name, panel in judging.panels.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import unicodedata
 from typing import Any
 
@@ -12,12 +11,11 @@ from typing import Any
 def _canonical(value: Any) -> Any:
     if isinstance(value, str):
         return unicodedata.normalize("NFC", value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"canonical JSON has no {value}; expected a finite number")
-        return value
     if isinstance(value, dict):
-        return {unicodedata.normalize("NFC", str(key)): _canonical(item) for key, item in value.items()}
+        return {
+            unicodedata.normalize("NFC", key) if isinstance(key, str) else key: _canonical(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_canonical(item) for item in value]
     return value
@@ -32,7 +30,16 @@ def canonical_json(value: Any) -> str:
         ValueError: a number is not finite.
         TypeError: a value has no JSON form.
     """
-    return json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = _json(value)
+    # Nearly all texts are in that form as they are; taking every value apart is slow.
+    return text if unicodedata.is_normalized("NFC", text) else _json(_canonical(value))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"canonical JSON has only finite numbers and no cycles: {error}") from None
 
 
 def content_hash(value: Any) -> str:

@@ -26,7 +26,7 @@ class Answers:
     questions have an `error`.
     """
 
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict, repr=False)
     stopped: str | None = None
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from typing import TYPE_CHECKING
 
-from toolgrade.calibration.history import live
-from toolgrade.calibration.policy import Policy
-from toolgrade.calibration.store import Store
-from toolgrade.calibration.trust import JudgeNow, TrustReport, trust
 from toolgrade.core.verdict import Trust, Verdict
 from toolgrade.judges.panel import Panel
 
-TrustOf = Callable[[str, JudgeNow], TrustReport]
+# The statistics behind a calibration take long to import, and most runs have no judge.
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolgrade.calibration.store import Store
+    from toolgrade.calibration.trust import JudgeNow, TrustReport
+
+TrustOf = Callable[[str, "JudgeNow"], "TrustReport"]
 """The trust in a judge of a dimension, given what model its provider reports."""
 
 LEVELS: tuple[Trust, ...] = ("trusted", "advisory", "refused")
@@ -21,11 +24,16 @@ LEVELS: tuple[Trust, ...] = ("trusted", "advisory", "refused")
 
 def uncalibrated(dimension: str, judge: JudgeNow) -> TrustReport:
     """Refuse every judge: what holds as long as nobody has calibrated one."""
+    from toolgrade.calibration.trust import TrustReport
+
     return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=("uncalibrated",))
 
 
 def calibrated(store: Store, now: datetime) -> TrustOf:
     """Return the trust that the calibrations in `store` give at the time `now`."""
+
+    from toolgrade.calibration.history import live
+    from toolgrade.calibration.trust import trust
 
     def report(dimension: str, judge: JudgeNow) -> TrustReport:
         history = store.history(dimension)
@@ -38,6 +46,8 @@ def calibrated(store: Store, now: datetime) -> TrustOf:
 
 def labels_missing(store: Store, dimension: str) -> int:
     """Return how many labelled test items the fullest label set of a dimension lacks for full trust, at least."""
+    from toolgrade.calibration.policy import Policy
+
     counts = [0]
     for name in store.sets(dimension):
         labels = store.label_set(dimension, name)
@@ -65,6 +75,8 @@ class Trusting:
         return max(reports, key=lambda report: LEVELS.index(report.level))
 
     def _look_up(self, dimension: str, judge_id: str, reported: str | None) -> TrustReport:
+        from toolgrade.calibration.trust import JudgeNow
+
         key = (dimension, judge_id, reported)
         if key not in self._known:
             judge = JudgeNow(judge_id=judge_id, rubric_version=self._rubrics[dimension], model_reported=reported)
