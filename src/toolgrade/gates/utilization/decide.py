@@ -26,7 +26,7 @@ def check_utilization(expected: UtilizationExpected | None, view: TraceView) -> 
     Raises:
         ConfigError: a `must_use` path is no JSONPath.
     """
-    index, readings = _read(view)
+    index, readings = read_trace(view)
     findings = _findings(index, readings)
     counts = _counts(readings)
     if expected is not None:
@@ -62,7 +62,8 @@ def _nothing(index: Index, view: TraceView, counts: dict[str, int]) -> CheckResu
     return CheckResult(check="utilization", status="not_applicable", reason=reason, detail=counts)
 
 
-def _read(view: TraceView) -> tuple[Index, list[tuple[Said, Reading]]]:
+def read_trace(view: TraceView) -> tuple[Index, list[tuple[Said, Reading]]]:
+    """Return the index of all payloads, and each answer after a payload with its claims as they stood then."""
     index = Index()
     results = sorted((c for c in view.calls if c.result is not None), key=lambda c: c.result_message or 0)
     texts = sorted((*view.said("user"), *view.said("system")), key=lambda said: said.message)

@@ -7,8 +7,8 @@ import re
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
-from toolgrade.gates.utilization.leaves import Index, quantity
-from toolgrade.gates.utilization.lexicon import BLURS, DENIES, GENERIC, NARROWS, RELATES, SUPPOSES
+from toolgrade.gates.utilization.leaves import Index, Leaf, quantity
+from toolgrade.gates.utilization.lexicon import BLURS, DENIES, FORECASTS, GENERIC, NARROWS, RELATES, SUPPOSES
 from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
 
 _WIDE = 200
@@ -77,7 +77,7 @@ def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
 def _ambiguous(case: Case, linked: list[int]) -> str | None:
     held = [case.index.leaves[leaf] for leaf in linked]
     if len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1:
-        return None if _beyond(case, linked) else "several values are linked"
+        return None if _beyond(case, linked) or _quotes_none(case, held) else "several values are linked"
     if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
         return "the record is named in another sentence"
     days = all(mention.label == DAY for mention in case.mentions)
@@ -104,6 +104,19 @@ def _beyond(case: Case, linked: list[int]) -> bool:
         return False
     margin = max(claim.step, 0.05 * (max(values) - min(values)))
     return not min(values) - margin <= claim.number <= max(values) + margin
+
+
+def _quotes_none(case: Case, held: list[Leaf]) -> bool:
+    """Say whether a number is told as exactly as the payload tells it, of a named record, and is none of its values."""
+    if (
+        case.claim.kind != "number"
+        or case.claim.unit
+        or case.level
+        or _OTHER_UNIT.match(case.sentence.text, case.claim.end)
+    ):
+        return False
+    finest = min((10.0 ** -len(repr(leaf.value).partition(".")[2].strip("'")) for leaf in held), default=1.0)
+    return case.claim.step < 1 and case.claim.step <= finest * 1.01
 
 
 def _elsewhere(case: Case, linked: list[int]) -> str | None:
@@ -135,7 +148,8 @@ def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None
     said = {word.norm for word in sentence.words}
     if sentence.text.rstrip().endswith("?"):
         return "it is asked"
-    if said & DENIES or said & SUPPOSES:
+    hedges = SUPPOSES if claim.kind != "number" else SUPPOSES - FORECASTS
+    if said & DENIES or said & hedges:
         return "it is denied or supposed"
     close = {w.norm for w in sentence.words if claim.start - 20 <= w.start <= claim.start}
     if close & BLURS:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import is_money
 from toolgrade.gates.utilization.leaves import Field, Index
-from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PERCENT, UNITS, YEAR
+from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PER_HUNDRED, PERCENT, UNITS, YEAR
 from toolgrade.gates.utilization.link import Sentence, after, before, in_range_with, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, names
 
@@ -105,7 +105,7 @@ def unmatched(index: Index, named: Named, leaves: list[int]) -> list[str]:
 def _shares(index: Index, found: dict[int, float], local: list[Word]) -> dict[int, float]:
     """Return the fields that hold shares: those that words tell apart from the rest, else all of them alike."""
     context = spread(local)
-    held = found or dict.fromkeys(index.kind(PERCENT), 0.5)
+    held = found or dict.fromkeys(index.kind(PER_HUNDRED), 0.5)
     told = {
         number: sum(
             max((partly(word, token) for word in context), default=0.0) or -0.25
@@ -129,11 +129,11 @@ def _right_kind(index: Index, claim: Claim, fields: dict[int, float]) -> dict[in
     if claim.unit == "money":
         return {f: w for f, w in fields.items() if is_money(index.fields[f])}
     if claim.unit == "percent":
-        return {f: w for f, w in fields.items() if PERCENT.intersection(index.fields[f].tokens)}
+        shares = {f: w for f, w in fields.items() if PERCENT.intersection(index.fields[f].tokens)}
+        return shares or fields
     if claim.unit == "year":
         return {f: w for f, w in fields.items() if YEAR.intersection(index.fields[f].tokens)}
-    shares = frozenset(("pct", "percent", "percentage"))
-    return {f: w for f, w in fields.items() if not shares.intersection(index.fields[f].tokens)}
+    return {f: w for f, w in fields.items() if not PER_HUNDRED.intersection(index.fields[f].tokens)}
 
 
 def spread(local: list[Word]) -> set[str]:

@@ -14,11 +14,10 @@ from toolgrade.gates.utilization.words import WORD, fold
 def comparable(claim: Claim, value: Any, field: Field) -> bool:
     """Say whether a payload value is of the kind that the claim speaks of."""
     if claim.kind == "number":
-        if quantity(value) is None:
-            return False
-        if claim.unit == "percent":
-            return bool(PERCENT.intersection((*field.tokens, *field.around))) or _share(value)
-        return True
+        number = quantity(value)
+        if number is None or claim.unit != "percent":
+            return number is not None
+        return 0 <= number <= 100 or bool(PERCENT.intersection((*field.tokens, *field.around))) or _share(value)
     if not isinstance(value, str):
         return claim.kind == "identifier" and isinstance(value, int) and not isinstance(value, bool)
     if claim.kind == "day":

@@ -48,6 +48,9 @@ SUPPOSES = listed(
 )
 """Words that make a statement a supposition or an offer."""
 
+FORECASTS = listed("will shall it'll")
+"""Those of them that tell what is to come: a number told so is told all the same."""
+
 MONEY = listed(
     "price prices cost costs amount amounts fee fees fare fares total subtotal balance refund payment payments paid "
     "charge charges cents cent usd eur gbp dollars dollar budget salary revenue income tax tip discount due value "
@@ -56,7 +59,10 @@ MONEY = listed(
 """Parts of field names that hold money."""
 
 PERCENT = listed("percent percentage pct rate ratio share probability prob pop humidity")
-"""Parts of field names that hold a share."""
+"""Parts of field names that may hold a share."""
+
+PER_HUNDRED = listed("percent percentage pct")
+"""Those of them that say so."""
 
 MINOR = listed("cents cent pence minor")
 """Parts of field names that count hundredths of the unit of a currency."""
@@ -92,7 +98,10 @@ NEUTRAL = listed(
 )
 """Content words that assert nothing beside a claim."""
 
-GENERIC = listed("amount value total number count data id name type date time quantity info result status items list")
+GENERIC = listed(
+    "amount value total number count data id name type date time quantity info result status items list min max avg "
+    "mean sum"
+)
 """Parts of field names that name nothing by themselves."""
 
 UNITS = listed(
