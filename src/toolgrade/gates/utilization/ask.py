@@ -7,7 +7,7 @@ from typing import Any
 from toolgrade.core.finding import Finding, Place
 from toolgrade.core.verdict import Question
 from toolgrade.core.view import Said
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION
 from toolgrade.gates.utilization.link import Sentence, candidates
 from toolgrade.gates.utilization.read import Reading

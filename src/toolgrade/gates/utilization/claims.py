@@ -64,6 +64,7 @@ _YEAR = re.compile(
     rf"\b(?:{MONTH},?|in|since|by|from|to|until|till|through|during|of|and|year|season|early|late|mid)\s(?:19|20)\d\d$",
     re.IGNORECASE,
 )
+_RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday)\b", re.IGNORECASE)
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
@@ -94,12 +95,21 @@ class Claim(NamedTuple):
 
 def claims(text: str, clock: date | None = None) -> list[Claim]:
     """Return the claims in one sentence, in order; digits inside identifiers and addresses are no numbers."""
-    taken = [(m.start(), m.end()) for m in _SKIP.finditer(text)]
-    out: list[Claim] = [
-        Claim("identifier", m.group(), m.start(), m.end(), m.group().casefold())
-        for m in _SKIP.finditer(text)
-        if "@" in m.group() and "//" not in m.group()
-    ]
+    taken: list[tuple[int, int]] = []
+    out: list[Claim] = []
+    if any(map(str.isdigit, text)) or "@" in text or _RELATIVE.search(text):
+        out = _written(text, clock, taken)
+    out += _spelt(text, taken)
+    return sorted(out, key=lambda claim: claim.start)
+
+
+def _written(text: str, clock: date | None, taken: list[tuple[int, int]]) -> list[Claim]:
+    """Return the claims that are written with digits or signs; the spans that are read go to `taken`."""
+    out: list[Claim] = []
+    for found in _SKIP.finditer(text):
+        taken.append(found.span())
+        if "@" in found.group() and "//" not in found.group():
+            out.append(Claim("identifier", found.group(), *found.span(), found.group().casefold()))
     for moment in moments(text, clock):
         if _free(taken, moment.start, moment.end):
             taken.append((moment.start, moment.end))
@@ -109,13 +119,11 @@ def claims(text: str, clock: date | None = None) -> list[Claim]:
             elif moment.minutes is not None:
                 out.append(Claim("time", written, moment.start, moment.end, moment.minutes))
     for found in _IDENTIFIER.finditer(text):
-        if _free(taken, found.start(), found.end()) and not _QUANTITY.fullmatch(found.group()):
-            taken.append((found.start(), found.end()))
+        if _free(taken, *found.span()) and not _QUANTITY.fullmatch(found.group()):
+            taken.append(found.span())
             value = found.group().lstrip("# ").casefold()
-            out.append(Claim("identifier", found.group(), found.start(), found.end(), value))
-    out += _numbers(text, taken)
-    out += _spelt(text, taken)
-    return sorted(out, key=lambda claim: claim.start)
+            out.append(Claim("identifier", found.group(), *found.span(), value))
+    return out + _numbers(text, taken)
 
 
 def _free(taken: list[tuple[int, int]], start: int, end: int) -> bool:

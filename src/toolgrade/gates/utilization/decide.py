@@ -10,7 +10,7 @@ from toolgrade.core.verdict import CheckResult, Question, Status
 from toolgrade.core.view import Said, TraceView
 from toolgrade.gates.utilization.ask import question
 from toolgrade.gates.utilization.dates import clock_day
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.must_use import unused
 from toolgrade.gates.utilization.read import Reading, read_answer
 from toolgrade.gates.utilization.settle import Settled

@@ -8,10 +8,11 @@ from itertools import combinations
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
-from toolgrade.gates.utilization.leaves import Index, quantity
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import LEAST, MOST, TOTALS, listed
 from toolgrade.gates.utilization.link import Sentence, after
 from toolgrade.gates.utilization.settle import Settled
+from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import names
 
 _DIFFERENCES = listed("difference more less save saves saving savings cheaper extra additional gap margin lead refund")

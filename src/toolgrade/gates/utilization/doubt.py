@@ -7,14 +7,18 @@ import re
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
-from toolgrade.gates.utilization.leaves import Index, Leaf, quantity
+from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.leaves import Leaf
 from toolgrade.gates.utilization.lexicon import BLURS, DENIES, FORECASTS, GENERIC, NARROWS, RELATES, SUPPOSES
 from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
+from toolgrade.gates.utilization.shapes import quantity
 
 _WIDE = 200
 _TIMES = re.compile(
     r"\b(?:last|past|previous|next|over)\s+(?:\w+\s+)?(?:games?|contests?|outings?|days?|weeks?|months?|years?)\b"
 )
+_SHARED = re.compile(r"\b(?:former|latter|respectively|each other)\b")
+_OF_TWO = re.compile(r"\b(?:pair|both|duo|each|trio)\b")
 _OTHER_UNIT = re.compile(
     r"\s*(?:°\s?F|F\b|degrees?\s+F|mph|miles|knots|k(?:m/h|ph|mh)|in(?:ch|ches|\b)|feet|ft\b|mm\b|cm\b|lbs?\b)",
     re.IGNORECASE,
@@ -92,6 +96,8 @@ def _beyond(case: Case, linked: list[int]) -> bool:
     if claim.kind != "number" or claim.unit == "money" or _OTHER_UNIT.match(case.sentence.text, claim.end):
         return False
     within = {record for mention in case.mentions for record in mention.records[:_WIDE]}
+    if within and not within.intersection(index.leaves[leaf].record for leaf in linked):
+        return False
     within = within or {index.documents[index.leaves[leaf].document].root for leaf in linked}
     values = [
         value
@@ -122,7 +128,9 @@ def _quotes_none(case: Case, held: list[Leaf]) -> bool:
 def _elsewhere(case: Case, linked: list[int]) -> str | None:
     """Say whether another value of the named records agrees: money with money, a time with a time, else by field."""
     index, claim = case.index, case.claim
-    naming = [record for mention in case.mentions[:4] if mention.naming for record in mention.records[:_WIDE]]
+    bare = claim.kind == "number" and claim.unit != "money"
+    named = [mention for mention in case.mentions if mention.naming][: 1 if bare else 4]
+    naming = [record for mention in named for record in mention.records[:_WIDE]]
     for record in naming or [document.root for document in index.documents]:
         for field in index.fields:
             alike = claim.kind != "number" or (claim.unit == "money" and is_money(field))
@@ -164,6 +172,8 @@ def narrowed(sentence: Sentence, claim: Claim, held: set[str]) -> str | None:
     """Say whether words that are not in `held` make a claim speak of a part, a sum or another time."""
     if _TIMES.search(sentence.text):
         return "it is narrowed to a time"
+    if _SHARED.search(sentence.text) or _OF_TWO.search(sentence.text, max(0, claim.start - 30), claim.start):
+        return "it is told of one of several"
     narrow = [word for word in _clause(sentence, claim) if word in NARROWS and word not in held]
     return f"it is narrowed by {narrow[0]!r}" if narrow else None
 

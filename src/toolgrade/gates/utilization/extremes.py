@@ -6,8 +6,9 @@ import re
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import agrees
-from toolgrade.gates.utilization.leaves import Index, quantity
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Sentence, in_range_with
+from toolgrade.gates.utilization.shapes import quantity
 
 _LEAST = re.compile(
     r"\b(?:lows?|lowest|minimum|min|least|smallest|cheapest|fewest|shortest|earliest|low as|drop(?:ping|s|ped)?|down"

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import is_money
-from toolgrade.gates.utilization.leaves import Field, Index
+from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PER_HUNDRED, PERCENT, UNITS, YEAR
 from toolgrade.gates.utilization.link import Sentence, after, before, in_range_with, is_name, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, names

@@ -6,8 +6,9 @@ from typing import Any
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.dates import payload_moment
-from toolgrade.gates.utilization.leaves import Field, quantity
+from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import MINOR, MONEY, PERCENT
+from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import WORD, fold
 
 

@@ -30,7 +30,7 @@ NARROWS = listed(
     "average averaging averaged averages mean median combined combining combine total totals season career "
     "straight row streak half halves quarter quarters period periods overtime month "
     "months week weeks weekly monthly year years yearly daily per each apiece piece together span stretch "
-    "remaining difference increase decrease since during ago until"
+    "remaining left difference increase decrease since during ago until"
 )
 """Words in a clause that make its numbers speak of a part, a sum or another time than the linked field."""
 

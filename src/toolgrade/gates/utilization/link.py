@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION, UNITS, listed
 from toolgrade.gates.utilization.words import Word
 

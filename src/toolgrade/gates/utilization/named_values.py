@@ -6,7 +6,7 @@ from typing import Literal
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.ground import agrees, comparable
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Sentence, before
 
 _FEW = 12

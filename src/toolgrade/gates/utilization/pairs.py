@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import fit, partly, spread
-from toolgrade.gates.utilization.leaves import Field, Index, quantity
+from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import FUNCTION, PARTS, listed
 from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, is_name, phrase
+from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import Word, name_tokens, stem
 
 _JOIN = re.compile(r"\s?[-–]\s?(?P<part>(?:of|for)\s?[-–]\s?)?|\s(?P<of>of|out of|for)\s")
@@ -68,8 +70,9 @@ def compare_pair(index: Index, sentence: Sentence, pair: Pair) -> list[tuple[Cla
     for claim, at in ((pair.first, 0), (pair.second, 1)):
         leaves = tuple(leaf for t in told for leaf in t[at].leaves)
         hit = any(abs(t[at].value - claim.number) < 0.5 for t in told)
-        agrees = (True if len(told) == 1 else None) if hit else False
-        out.append((claim, agrees, leaves, "linked"))
+        out.append(
+            (claim, None if hit else False, leaves, "the other number of the pair is wrong" if hit else "linked")
+        )
     return out
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION, LEAST, MOST, NEUTRAL, TOTALS
 from toolgrade.gates.utilization.link import Sentence
 from toolgrade.gates.utilization.settle import Settled
-from toolgrade.gates.utilization.words import NUMBER_WORDS, WORD, fold, stem
+from toolgrade.gates.utilization.words import NUMBER_WORDS, stem
 
 _POLITE = re.compile(
     r"[\s*_]*(?:"
@@ -63,11 +63,4 @@ def unaccounted(index: Index, sentence: Sentence, settled: list[Settled]) -> lis
 
 
 def _labels(index: Index, record: int) -> set[str]:
-    out: set[str] = set()
-    for number in index.chain(record):
-        held = index.records[number]
-        for name in index.names_of(number):
-            out |= {stem(part) for part in name}
-        for part in held.shape:
-            out |= {stem(fold(word)) for word in WORD.findall(part.replace("_", " "))}
-    return out
+    return {stem(part) for number in index.chain(record) for part in index.about(number)}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from toolgrade.gates.utilization.claims import Claim, claims
 from toolgrade.gates.utilization.derive import derived
 from toolgrade.gates.utilization.given import given
-from toolgrade.gates.utilization.leaves import Index
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Mention, Sentence, mentions
 from toolgrade.gates.utilization.prose import asserts, unaccounted
 from toolgrade.gates.utilization.settle import Around, Settled, settle_all

@@ -10,10 +10,11 @@ from toolgrade.gates.utilization.doubt import Case, doubt, narrowed, told, unsai
 from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
-from toolgrade.gates.utilization.leaves import Index, quantity
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Mention, Sentence, candidates
 from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
+from toolgrade.gates.utilization.shapes import quantity
 
 _FEW = 12
 _PASSING = re.compile(r"[\s\d–-]*(?:lead|advantage|deficit)\b")

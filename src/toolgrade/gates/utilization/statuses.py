@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.leaves import Field, Index
+from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import AUXILIARIES, DENIES, FUNCTION, STATUSES, SUPPOSES
 from toolgrade.gates.utilization.link import Sentence, candidates, is_name
 from toolgrade.gates.utilization.settle import Around, Settled, ordered

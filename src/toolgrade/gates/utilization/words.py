@@ -29,6 +29,10 @@ NUMBER_WORDS = {word: value for value, word in enumerate(_COUNTED.split())} | {
 ORDINALS = {word: value for value, word in enumerate(_RANKED.split())}
 
 
+SPOKEN = {**ORDINALS, **NUMBER_WORDS}
+"""What words for numbers and ranks stand for."""
+
+
 class Word(NamedTuple):
     """One word of a text with its offsets; `norm` is folded and without a possessive ending."""
 
