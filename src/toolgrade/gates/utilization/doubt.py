@@ -128,8 +128,10 @@ def _quotes_none(case: Case, held: list[Leaf]) -> bool:
 def _elsewhere(case: Case, linked: list[int]) -> str | None:
     """Say whether another value of the named records agrees: money with money, a time with a time, else by field."""
     index, claim = case.index, case.claim
+    named = [mention for mention in case.mentions if mention.naming][:4]
     bare = claim.kind == "number" and claim.unit != "money"
-    named = [mention for mention in case.mentions if mention.naming][: 1 if bare else 4]
+    if bare and named and named[0] in case.sentence.mentions:
+        named = named[:1]
     naming = [record for mention in named for record in mention.records[:_WIDE]]
     for record in naming or [document.root for document in index.documents]:
         for field in index.fields:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from toolgrade.gates.utilization.leaves import Document, Field, Leaves
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import SPOKEN, WORD, fold, name_tokens, names
+from toolgrade.gates.utilization.words import SPOKEN, name_tokens, names
 
 
 class Index(Leaves):
@@ -45,16 +45,6 @@ class Index(Leaves):
     def names_of(self, record: int) -> list[tuple[str, ...]]:
         """Return the labels of a record."""
         return self._names.get(record, [])
-
-    def spelled(self, text: str) -> list[tuple[str, ...]]:
-        """Return the label that a text spells, if records have it."""
-        key = tuple(fold(part) for part in WORD.findall(text))
-        return [key] if key in self.labels else []
-
-    def own(self, record: int) -> list[int]:
-        """Return the first values inside a record."""
-        held = self.records[record]
-        return list(range(held.first, min(held.last, held.first + 60)))
 
     def sole(self, document: Document) -> int | None:
         """Return the field of a payload that alone holds numbers, where several of its records have it."""

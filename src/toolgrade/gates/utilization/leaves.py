@@ -70,6 +70,7 @@ class Leaves:
         self.parts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self.values: dict[float, list[int]] = defaultdict(list)
         self.vocabulary: dict[str, list[int]] = defaultdict(list)
+        self.spelled: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.longest: dict[str, int] = {}
         self.booleans: list[int] = []
         self.status_fields: list[int] = []
@@ -153,7 +154,7 @@ class Leaves:
         elif isinstance(value, int | float) and not isinstance(value, bool):
             self.values[float(value)].append(number)
             if isinstance(value, int) and _NAMING.intersection(field.tokens):
-                self._label(str(value), record)
+                self._label(str(value), record, leaf=number)
 
     def _field(self, path: tuple[str, ...]) -> Field:
         own = next((part for part in reversed(path) if part != "*"), "")
@@ -174,7 +175,7 @@ class Leaves:
             if amount is not None:
                 self.values[amount].append(number)
                 if _NAMING.intersection(field.tokens):
-                    self._label(value, record)
+                    self._label(value, record, leaf=number)
                 return
             day, _ = payload_moment(value)
             if day is not None:
@@ -184,13 +185,15 @@ class Leaves:
             if field.number not in self.status_fields:
                 self.status_fields.append(field.number)
             self.status_values.add(value.casefold())
-        self._label(value, record, bool(_NAMING.intersection(field.tokens)))
+        self._label(value, record, bool(_NAMING.intersection(field.tokens)), number)
 
-    def _label(self, text: str, record: int, naming: bool = False) -> None:
+    def _label(self, text: str, record: int, naming: bool = False, leaf: int | None = None) -> None:
         parts = WORD.findall(text)
         if not 0 < len(parts) <= 8:
             return
-        key = tuple(fold(part) for part in parts)
+        key = tuple(map(fold, parts))
+        if leaf is not None:
+            self.spelled[key].append(leaf)
         held = self.labels[key]
         if not held:
             self.longest[key[0]] = max(self.longest.get(key[0], 0), len(key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
@@ -50,7 +51,7 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
     out: list[Mention] = []
     at = 0
     while at < len(text):
-        size = _full(index, text, at)
+        size = _full(index, text, at) if text[at].norm in index.longest else 0
         if size:
             key = tuple(word.norm for word in text[at : at + size])
             if size > 1:
@@ -60,9 +61,10 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
             )
             at += size
             continue
-        part = _part(index, text[at], known)
-        if part is not None:
-            out.append(part)
+        if text[at].norm in index.parts:
+            part = _part(index, text[at], known)
+            if part is not None:
+                out.append(part)
         at += 1
     for claim in claims:
         if claim.kind == "day":
@@ -74,8 +76,7 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
 
 def _full(index: Index, text: list[Word], at: int) -> int:
     first = text[at].norm
-    longest = index.longest.get(first, 0)
-    for size in range(min(longest, len(text) - at), 0, -1):
+    for size in range(min(index.longest[first], len(text) - at), 0, -1):
         if tuple(word.norm for word in text[at : at + size]) in index.labels:
             plain = first in FUNCTION or len(first) < 2 or (first.isdigit() and len(first) < 4)
             return 0 if size == 1 and plain else size
@@ -83,8 +84,8 @@ def _full(index: Index, text: list[Word], at: int) -> int:
 
 
 def _part(index: Index, word: Word, known: set[tuple[str, ...]]) -> Mention | None:
-    keys = index.parts.get(word.norm)
-    if not keys or not word.text[:1].isupper() or word.norm in FUNCTION:
+    keys = index.parts[word.norm]
+    if not word.text[:1].isupper() or word.norm in FUNCTION:
         return None
     records = sorted({record for key in (keys & known or keys) for record in index.labels[key]})
     if len(records) > _WIDE:
@@ -182,14 +183,17 @@ def candidates(index: Index, fields: dict[int, float], named: list[Mention]) -> 
     """
     scores: dict[int, float] = {}
     of_field: dict[int, float] = {}
+    held = [(index.fields[field].leaves, score) for field, score in fields.items()]
     for rank, mention in enumerate(named[:8]):
         best: dict[int, float] = {}
-        for record in mention.records[:_WIDE]:
-            depth = index.records[record].depth
-            for field, score in fields.items():
-                for leaf in index.within(field, record)[:_WIDE]:
-                    away = index.records[index.leaves[leaf].record].depth - depth
-                    best[leaf] = max(best.get(leaf, 0.0), 1.0 if away == 0 else 0.6 / away)
+        for number in mention.records[:_WIDE]:
+            record = index.records[number]
+            for leaves, score in held:
+                if leaves[-1] < record.first or leaves[0] >= record.last:
+                    continue
+                for leaf in leaves[bisect_left(leaves, record.first) : bisect_left(leaves, record.last)][:_WIDE]:
+                    away = index.records[index.leaves[leaf].record].depth - record.depth
+                    best[leaf] = max(best.get(leaf, 0.0), 0.6 / away if away else 1.0)
                     of_field[leaf] = score
         for leaf, weight in best.items():
             scores[leaf] = scores.get(leaf, 0.0) + weight * 0.5**rank

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Sentence, before
+from toolgrade.gates.utilization.words import WORD, fold
 
 _FEW = 12
 _WIDE = 200
@@ -25,7 +25,7 @@ def name_or_value(index: Index, sentence: Sentence, claim: Claim) -> Found | Non
     if not leaves and claim.kind == "day":
         return None
     if not leaves:
-        called = bool(index.spelled(claim.text.lstrip("# ")))
+        called = _key(claim) in index.labels
         return (None, "names a call", ()) if called else ("open", "occurs in no payload", ())
     labelled = [leaf for leaf in leaves if _field_said(index, sentence, claim, leaf)]
     if labelled:
@@ -44,14 +44,11 @@ def _held(index: Index, claim: Claim) -> list[int]:
         days = [day for day in (claim.value, claim.other) if isinstance(day, tuple)]
         found = [item for day in days for item in index.days.get((day.month, day.day), ()) if item[0].agrees(day)]
         return sorted((leaf for _, _, leaf in found), reverse=True)
-    out = []
-    for mention_key in index.spelled(claim.text.lstrip("# ")):
-        for record in reversed(index.labels[mention_key][-_WIDE:]):
-            for leaf in index.own(record):
-                held, field = index.leaves[leaf], index.fields[index.leaves[leaf].field]
-                if comparable(claim, held.value, field) and agrees(claim, held.value, field):
-                    out.append(leaf)
-    return out
+    return index.spelled.get(_key(claim), [])[: -_WIDE - 1 : -1]
+
+
+def _key(claim: Claim) -> tuple[str, ...]:
+    return tuple(map(fold, WORD.findall(claim.text)))
 
 
 def _field_said(index: Index, sentence: Sentence, claim: Claim, leaf: int) -> bool:

@@ -59,9 +59,7 @@ def words(text: str) -> list[Word]:
 def fold(word: str) -> str:
     """Return `word` in lower case without a possessive ending."""
     low = word.casefold()
-    if low.endswith(("'s", "’s")):
-        return low[:-2]
-    return low
+    return low[:-2] if low[-2:] in ("'s", "’s") else low
 
 
 def segments(text: str) -> list[Segment]:
