@@ -53,9 +53,9 @@ def grade(
 
 def _toolbox(tools: Iterable[ToolSpec | Mapping[str, Any]]) -> dict[str, ToolSpec]:
     given = list(tools)
-    specs = [tool for tool in given if isinstance(tool, ToolSpec)]
-    foreign = parse_tools([dict(tool) for tool in given if not isinstance(tool, ToolSpec)], "tools")
-    return {**{tool.name: tool for tool in specs}, **foreign}
+    foreign = [dict(tool) for tool in given if not isinstance(tool, ToolSpec)]
+    specs = {tool.name: tool for tool in given if isinstance(tool, ToolSpec)}
+    return specs | parse_tools(foreign, "tools") if foreign else specs
 
 
 def _case(case: Case | Mapping[str, Any]) -> Case:
