@@ -76,8 +76,8 @@ class Scene:
         self.trace_file.write_text("\n".join(lines) + "\n")
 
     def plan(self, **changes: Any) -> RunPlan:
+        settings = Settings(thresholds={"selection": 0.5}, release=changes.pop("release", False))
         options = {"models": {"*": ("scripted/judge",)}, "cache": self.folder / "cache", **changes}
-        settings = Settings(thresholds={"selection": 0.5})
         suite = load_suite(self.folder / "cases.yaml", None)
         judges = JudgeOptions(**options)
         return RunPlan(
@@ -134,6 +134,17 @@ def test_other_verdicts_leave_the_check_open_and_have_a_rate_of_their_own(scene:
     rate = outcome.summary.checks["selection"].rates["expected"]
     assert (rate.passed, rate.decided, rate.applicable) == (1, 1, 3)
     assert outcome.exit_code == 2, "one of three decided is too little for a threshold"
+
+
+def test_a_release_does_not_lean_on_a_refused_judge(scene: Scene) -> None:
+    scene.write(*[GOOD] * 9, REVOKED)
+    assert scene.judged(by_route, "refused").exit_code == 0, "nine of ten are decided, and pass"
+    outcome = scene.judged(by_route, "refused", out="release", release=True)
+    assert outcome.exit_code == 2
+    assert "selection: not for a release: 1 questions for route_choice, whose judge scripted/judge is refused" in (
+        outcome.thresholds[0].message
+    )
+    assert scene.judged(by_route, "trusted", out="trusted", release=True).exit_code == 0
 
 
 def test_nothing_is_trusted_unless_somebody_says_so(scene: Scene) -> None:

@@ -45,6 +45,7 @@ from toolgrade.report.console import print_run
     metavar="BUCKET",
     help="Coverage that must not be empty, as tag:no_tool or 'tool:*'.",
 )
+@click.option("--release", is_flag=True, help="Refuse a threshold whose check leans on a judge that is refused.")
 @click.option("--format", "format_", metavar="NAME", help="Trace format, where detection from content is wrong.")
 @click.option(
     "--join", type=click.Choice(["case_id", "stem", "index"]), default="case_id", help="How a trace finds its case."
@@ -62,6 +63,7 @@ def grade(
     select: tuple[str, ...],
     fail_under: tuple[str, ...],
     require_coverage: tuple[str, ...],
+    release: bool,
     format_: str | None,
     join: Join,
     as_json: bool,
@@ -89,6 +91,7 @@ def grade(
         update={
             "thresholds": {**settings.thresholds, **parse_fail_under(fail_under)},
             "require_coverage": (*settings.require_coverage, *require_coverage),
+            "release": settings.release or release,
         }
     )
     given = tools_from(tools)

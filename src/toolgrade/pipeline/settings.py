@@ -19,12 +19,14 @@ class Settings(Frozen):
     `min_decided` is the least share of a check's applicable traces that must be decided before its threshold
     can be met. `require_coverage` names coverage buckets that must not be empty (`tag:no_tool`, `tool:*`).
     `consistency` are thresholds on pass^k: `{"selection": {"tag": "consistency", "k": 4, "rate": 0.5}}`.
+    With `release` a threshold cannot be met while its check has questions for a judge that is refused.
     """
 
     thresholds: dict[Check, float] = Field(default_factory=dict)
     min_decided: float = Field(default=0.8, ge=0, le=1)
     require_coverage: tuple[str, ...] = ()
     consistency: dict[Check, ConsistencyThreshold] = Field(default_factory=dict)
+    release: bool = False
 
     @field_validator("thresholds")
     @classmethod

@@ -9,6 +9,7 @@ from toolgrade.core.finding import Check
 from toolgrade.core.model import Frozen
 from toolgrade.core.verdict import Basis, Status
 from toolgrade.pipeline.coverage import missing
+from toolgrade.pipeline.judging.tally import JudgingSummary
 from toolgrade.pipeline.settings import Settings
 from toolgrade.pipeline.summary import CheckSummary, Summary
 from toolgrade.stats.estimate import undefined
@@ -43,6 +44,8 @@ def judge_thresholds(summary: Summary, settings: Settings) -> tuple[ThresholdRes
         _rate_threshold(check, threshold, summary.checks.get(check), settings.min_decided)
         for check, threshold in settings.thresholds.items()
     ]
+    if settings.release:
+        results = [_released(result, summary.judging) for result in results]
     results += [_consistency_threshold(check, summary, settings) for check in settings.consistency]
     if settings.require_coverage:
         results.append(_coverage_threshold(summary, settings))
@@ -73,6 +76,22 @@ def _rate_threshold(check: Check, threshold: float, found: CheckSummary | None, 
     met = rate.value >= threshold
     message = f"{check}: {rate.value:.3f} {'>=' if met else '<'} {threshold:g} ({counts}, basis {found.basis})"
     return ThresholdResult(**about, outcome="met" if met else "missed", message=message)
+
+
+def _released(result: ThresholdResult, judging: JudgingSummary | None) -> ThresholdResult:
+    """Return the result, undecided where the check leans on a judge that is refused."""
+    dimensions = judging.dimensions if judging is not None else {}
+    leans = {name: part for name, part in dimensions.items() if part.check == result.check and part.trust == "refused"}
+    if not leans:
+        return result
+    told = "; ".join(
+        f"{part.questions} questions for {name}, whose judge {part.model} is refused "
+        f"({', '.join(part.trust_reasons) or 'no reason given'})"
+        for name, part in leans.items()
+    )
+    return result.model_copy(
+        update={"outcome": "undecided", "message": f"{result.check}: not for a release: {told}. {result.message}"}
+    )
 
 
 def _why_undecided(statuses: Mapping[Status, int]) -> str:

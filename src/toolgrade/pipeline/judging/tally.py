@@ -35,6 +35,7 @@ class DimensionSummary(Frozen):
     the price of a call is unknown. `quotes` counts the quotes given, `verified` those found in their field.
     """
 
+    check: Check
     model: str
     judge_id: str
     prompt: str
@@ -104,6 +105,7 @@ class JudgingTally:
         rubric = panel.judges[0].prompt.rubric
         together = agreement(answers)
         return DimensionSummary(
+            check=panel.dimension.check,
             model=panel.model,
             judge_id=panel.id,
             prompt=f"{rubric.dimension}/{rubric.version}",
