@@ -48,8 +48,9 @@ def fence(name: str, text: str, tag: str, limit: int) -> Fenced:
         kinds = ", ".join(f"U+{ord(char):04X} ×{count}" for char, count in hidden.most_common(4))
         more = "" if len(hidden) <= 4 else f" and {len(hidden) - 4} other kinds"
         warnings.append(f"{name}: {hidden.total()} hidden characters removed ({kinds}{more})")
-    escaped, times = re.subn(re.escape(tag), "[fence tag removed]", cleaned, flags=re.IGNORECASE)
-    if times:
+    escaped = cleaned
+    if tag.lower() in cleaned.lower():
+        escaped, times = re.subn(re.escape(tag), "[fence tag removed]", cleaned, flags=re.IGNORECASE)
         warnings.append(f"{name}: held the fence's tag {times} times; replaced")
     shown = cut(escaped, limit)
     if shown != escaped:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from json.encoder import encode_basestring
 from typing import Any
 
 from toolgrade.judges.fence import cut
@@ -65,6 +66,8 @@ def _entry(head: str, value: Any) -> list[str]:
 
 
 def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
             raise SecurityError(f"the operator {operator} is not allowed in a prompt template")
+
+        def getattr(self, obj: Any, attribute: str) -> Any:
+            # A field of one of our values is data: the sandbox's long way round is for everything else.
+            if isinstance(obj, Frozen) and attribute in obj.__dict__:
+                return obj.__dict__[attribute]
+            return super().getattr(obj, attribute)
 
         def is_safe_callable(self, obj: Any) -> bool:
             return getattr(obj, "__name__", None) in METHODS and super().is_safe_callable(obj)
