@@ -277,6 +277,33 @@ def test_a_server_of_ones_own_needs_no_key(ask: Asker, server: ChatServer, monke
     assert server.requests[1]["response_format"]["type"] == "json_schema"
 
 
+def test_no_callback_of_the_surrounding_program_sees_a_call(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask(say("x"))
+    import litellm
+    from litellm.integrations.custom_logger import CustomLogger
+
+    seen: list[str] = []
+
+    class Spy(CustomLogger):
+        async def async_log_success_event(self, *_: Any, **__: Any) -> None:
+            seen.append("success")
+
+        async def async_log_failure_event(self, *_: Any, **__: Any) -> None:
+            seen.append("failure")
+
+        def log_success_event(self, *_: Any, **__: Any) -> None:
+            seen.append("success")
+
+        def log_failure_event(self, *_: Any, **__: Any) -> None:
+            seen.append("failure")
+
+    monkeypatch.setattr(litellm, "callbacks", [Spy()])
+    for name in ("success_callback", "failure_callback", "_async_success_callback", "_async_failure_callback"):
+        monkeypatch.setattr(litellm, name, [])
+    assert ask(status(500), say("x")).attempts == 2
+    assert seen == []
+
+
 def test_parameters_that_the_provider_does_not_take_are_left_out_and_named(ask: Asker, server: ChatServer) -> None:
     answer = ask(say("x"), model="openai/o3-mini", params=ModelParams(top_p=0.5))
     assert "top_p" not in server.requests[0]

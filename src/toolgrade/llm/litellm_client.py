@@ -7,6 +7,7 @@ import functools
 import logging
 import os
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
@@ -41,6 +42,22 @@ def _litellm() -> ModuleType:
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
     module: ModuleType = litellm
     return module
+
+
+@functools.cache
+def _unlogged() -> ContextVar[bool]:
+    """Return litellm's switch for calls that no logging callback may see.
+
+    Callbacks that the surrounding program or the environment registered would get the prompts, with all
+    that the traces hold; and preparing a log record for nobody costs a tenth of a call.
+    """
+    _litellm()
+    try:
+        from litellm._internal_context import is_internal_call
+    except ImportError:  # a litellm without the switch: calls are as any others
+        return ContextVar("unlogged", default=False)
+    switch: ContextVar[bool] = is_internal_call
+    return switch
 
 
 @dataclass
@@ -108,6 +125,8 @@ async def _call(arguments: dict[str, Any], request: ModelRequest) -> Any:
     litellm = _litellm()
     import openai
 
+    unlogged = _unlogged()
+    before = unlogged.set(True)
     try:
         async with asyncio.timeout(request.timeout_s):
             return await litellm.acompletion(**arguments)
@@ -119,6 +138,8 @@ async def _call(arguments: dict[str, Any], request: ModelRequest) -> Any:
         raise failure(request, error) from None
     except _UNREADABLE as error:
         raise TransientError(f"a response that cannot be read ({type(error).__name__})", may_be_billed=True) from None
+    finally:
+        unlogged.reset(before)
 
 
 def _look_up(request: ModelRequest) -> _Facts:

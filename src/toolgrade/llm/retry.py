@@ -65,12 +65,22 @@ class RetryingModel:
             JudgeUnavailable: this model failed too many questions in a row.
             JudgeError: all attempts at this question failed, or the server asked for too long a wait.
         """
+        model = (request.model, request.api_base)
+        if self._failures[model] >= self._policy.give_up_after:
+            raise JudgeUnavailable(f"{request.model}: not asked: the last {self._failures[model]} questions all failed")
+        try:
+            response = await self._attempt(request)
+        except TransientError as error:
+            response = await self._again(request, error)
+        if model in self._failures:
+            del self._failures[model]
+        return response
+
+    async def _again(self, request: ModelRequest, first: TransientError) -> ModelResponse:
+        # The first attempt was made without tenacity, which costs more than all else around a call.
         from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
         policy = self._policy
-        model = (request.model, request.api_base)
-        if self._failures[model] >= policy.give_up_after:
-            raise JudgeUnavailable(f"{request.model}: not asked: the last {self._failures[model]} questions all failed")
         jitter = wait_random_exponential(multiplier=policy.first_wait, max=policy.max_wait)
         retrying = AsyncRetrying(
             stop=stop_after_attempt(policy.attempts),
@@ -84,12 +94,13 @@ class RetryingModel:
             async for attempt in retrying:
                 with attempt:
                     attempts += 1
+                    if attempts == 1:
+                        raise first
                     response = await self._attempt(request)
         except TransientError as error:
-            self._failures[model] += 1
+            self._failures[(request.model, request.api_base)] += 1
             raise JudgeError(f"{request.model}: no answer after {attempts} attempts; the last: {error}") from None
-        del self._failures[model]
-        return response.model_copy(update={"attempts": attempts}) if attempts > 1 else response
+        return response.model_copy(update={"attempts": attempts})
 
     async def _attempt(self, request: ModelRequest) -> ModelResponse:
         try:
