@@ -11,6 +11,7 @@ from toolgrade.formats.anthropic_sessions import build_session, is_session_event
 from toolgrade.formats.conversation import Session, blocks_in, build, messages_in, split_runs, trace_of
 from toolgrade.formats.format import Format
 from toolgrade.formats.messages import read_message
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source
@@ -102,4 +103,5 @@ FORMAT = Format(
     looked_for='content with "tool_use" or "tool_result" blocks, "type": "message", or session events',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolgrade.formats.conversation import blocks_in, build, messages_in, split_runs
 from toolgrade.formats.format import Format
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.reading import read_parts
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source
@@ -41,4 +42,5 @@ FORMAT = Format(
     looked_for='"contents" or "candidates" with "parts"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -18,6 +18,8 @@ from toolgrade.formats.reference_cases import reference_case
 from toolgrade.formats.source import Source
 from toolgrade.formats.spans import iso
 
+_READ = {"eval_id", "case_id", "name", "conversation", "data"}
+
 
 def _first(item: dict[str, Any], *names: str) -> Any:
     return next((item[name] for name in names if item.get(name) is not None), None)
@@ -45,7 +47,7 @@ def _build(part: Part) -> Trace:
     if _is_session(item):
         return _session(item, part.default_id)
     name = _name(item, part)
-    rest = {"eval_set_id": part.context, "session_input": item.get("session_input")}
+    rest = {"eval_set_id": part.context, **{key: item[key] for key in item if key not in _READ}}
     metadata = {key: found for key, found in rest.items() if found is not None}
     return Trace(id=name, case_id=name, messages=said(_conversation(item), "conversation"), metadata=metadata)
 
@@ -143,14 +145,13 @@ def _session(item: dict[str, Any], default_id: str) -> Trace:
         messages += _event(as_object(value, f"events[{number}]"), f"events[{number}]")
     state = opt_object(item.get("state"), "state")
     failed = [_first(event, "error_message", "errorMessage") for event in item["events"]]
-    kept = ("app_name", "appName", "user_id", "userId")
     return Trace(
         id=opt_text(item.get("id"), "id") or default_id,
         case_id=opt_text(state.get("case_id"), "state.case_id"),
         messages=said(messages, "events"),
         final_state=state or None,
         error=next((str(text) for text in failed if text), None),
-        metadata={key: item[key] for key in kept if item.get(key) is not None},
+        metadata={key: item[key] for key in item if key not in ("id", "events", "state") and item[key] is not None},
     )
 
 

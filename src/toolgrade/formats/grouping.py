@@ -52,6 +52,36 @@ def read_runs(source: Source, items: Callable[[Any], Iterator[SpanItem]]) -> Ite
     return read_parts(_ByTrace(source.path, items), _build)
 
 
+class _Waiting:
+    """Runs whose spans are still coming in, in the order of their last span."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, list[SpanItem]] = {}
+        self._last: dict[str, int] = {}
+        self._done: set[str] = set()
+
+    def late(self, items: list[SpanItem]) -> str | None:
+        """Return the id of a run that was given away already, None where all is in time."""
+        return next((item.trace_id for item in items if item.trace_id in self._done), None)
+
+    def add(self, items: list[SpanItem], number: int) -> None:
+        for item in items:
+            if item.trace_id not in self._done:
+                self._runs.setdefault(item.trace_id, []).append(item)
+                self._last.pop(item.trace_id, None)
+                self._last[item.trace_id] = number
+
+    def complete(self, before: int | None = None) -> Iterator[tuple[str, list[SpanItem]]]:
+        """Give away the runs without a span since line `before`, or all of them."""
+        while self._last:
+            oldest = next(iter(self._last))
+            if before is not None and self._last[oldest] >= before:
+                return
+            del self._last[oldest]
+            self._done.add(oldest)
+            yield oldest, self._runs.pop(oldest)
+
+
 class _ByTrace(Source):
     """A file of spans as one document a run."""
 
@@ -60,29 +90,35 @@ class _ByTrace(Source):
         self._items = items
 
     def documents(self) -> Iterator[Document]:
-        waiting: dict[str, list[SpanItem]] = {}
-        touched: dict[str, int] = {}
+        """Yield each run once it is complete, and every line that cannot be read."""
         plain = found = 0
-        for number, document in enumerate(super().documents()):
-            items, error = self._taken_apart(document)
-            if error is not None:
+        for document in self._runs():
+            if document is None:
+                plain += 1
+            else:
                 found += 1
-                yield document._replace(error=error)
-            for item in items:
-                waiting.setdefault(item.trace_id, []).append(item)
-                touched[item.trace_id] = number
-            for trace_id in [name for name, last in touched.items() if last < number - _WINDOW]:
-                del touched[trace_id]
-                complete = self._complete(trace_id, waiting.pop(trace_id))
-                found, plain = found + len(complete), plain + 1 - len(complete)
-                yield from complete
-        for trace_id, items in waiting.items():
-            complete = self._complete(trace_id, items)
-            found, plain = found + len(complete), plain + 1 - len(complete)
-            yield from complete
+                yield document
         if not found:
             message = f"{self.name}: found {plain} traces without a model or tool call, expected {_LOOKED_FOR}."
             yield Document(self.name, None, digest(message.encode()), message)
+
+    def _runs(self) -> Iterator[Document | None]:
+        waiting = _Waiting()
+        for number, document in enumerate(super().documents()):
+            items, error = self._taken_apart(document)
+            late = waiting.late(items)
+            if late is not None:
+                error = (
+                    f"{document.place}: found a span of trace {late}, which was complete {_WINDOW} lines before, "
+                    "expected the spans of a trace together. Sort the file by trace."
+                )
+            if error is not None:
+                yield document._replace(error=error)
+            waiting.add(items, number)
+            for trace_id, complete in waiting.complete(number - _WINDOW):
+                yield self._run(trace_id, complete)
+        for trace_id, complete in waiting.complete():
+            yield self._run(trace_id, complete)
 
     def _taken_apart(self, document: Document) -> tuple[list[SpanItem], str | None]:
         if document.error is not None:
@@ -92,11 +128,11 @@ class _ByTrace(Source):
         except Malformed as error:
             return [], f"{document.place}: {error}"
 
-    def _complete(self, trace_id: str, items: list[SpanItem]) -> list[Document]:
-        """Return the run as one document; none for a run of nothing but requests and queries."""
+    def _run(self, trace_id: str, items: list[SpanItem]) -> Document | None:
+        """Return the run as one document; None for a run of nothing but requests and queries."""
         if not any(_is_agentic(item.span) for item in items):
-            return []
-        return [Document(f"{self.name}: trace {trace_id}", items, _digest(items))]
+            return None
+        return Document(f"{self.name}: trace {trace_id}", items, _digest(items))
 
 
 def _digest(items: list[SpanItem]) -> str:

@@ -18,7 +18,7 @@ from toolgrade.formats.calls import read_usage
 from toolgrade.formats.conversation import said
 from toolgrade.formats.format import Format
 from toolgrade.formats.messages import interpret, read_messages
-from toolgrade.formats.offered import offered_tools
+from toolgrade.formats.offered import offered_by, offered_tools
 from toolgrade.formats.parts import fold
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
@@ -32,7 +32,18 @@ MAX_MEMBERS = 100_000
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError, ValueError)
 _ATTACHMENT = "attachment://"
-_KEPT = ("target", "scores", "metadata", "limit", "uuid", "error")
+_READ = {
+    "id",
+    "epoch",
+    "input",
+    "messages",
+    "output",
+    "events",
+    "attachments",
+    "message_pool",
+    "model_usage",
+    "total_time",
+}
 
 
 class _Archive(Source):
@@ -121,7 +132,7 @@ def _build(part: Part) -> Trace:
         started_at=opt_text(about.get("created"), "eval.created"),
         latency_ms=None if seconds is None else seconds * 1000,
         usage=read_usage(usage.get(str(model)) or next(iter(usage.values()), None)),
-        metadata={key: sample[key] for key in _KEPT if sample.get(key)} | {"task": task},
+        metadata={key: sample[key] for key in sample if key not in _READ and sample[key]} | {"task": task},
     )
 
 
@@ -177,4 +188,5 @@ FORMAT = Format(
     looked_for='"eval" beside "samples", or an archive with samples/*.json',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -9,6 +9,7 @@ from toolgrade.core.trace import Trace
 from toolgrade.formats.access import as_object
 from toolgrade.formats.conversation import build, messages_in, split_runs
 from toolgrade.formats.format import Format
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source
@@ -78,4 +79,5 @@ FORMAT = Format(
     looked_for='messages with "type": "human", "ai" or "tool", or "lc": 1',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

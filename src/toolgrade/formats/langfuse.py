@@ -8,6 +8,7 @@ from typing import Any
 from toolgrade.formats.access import as_list, as_object, describe, opt_text
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.otel import seconds
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
@@ -15,6 +16,8 @@ from toolgrade.formats.span_attributes import RawSpan
 from toolgrade.formats.span_messages import decoded
 
 _KINDS = {"GENERATION": "LLM", "TOOL": "TOOL", "AGENT": "AGENT"}
+_READ = {"id", "traceId", "trace_id", "parentObservationId", "startTime", "endTime", "name", "type", "input", "output"}
+_READ |= {"metadata", "model", "usage", "usageDetails", "level", "statusMessage"}
 _KEPT = ("name", "userId", "sessionId", "release", "version", "environment", "tags", "scores")
 
 
@@ -58,6 +61,7 @@ def _observation(item: dict[str, Any], at: str) -> RawSpan:
     for key, name in (("input", "input.value"), ("output", "output.value")):
         if item.get(key) is not None:
             attributes[name] = item[key]
+    attributes |= {f"langfuse.{key}": item[key] for key in item if key not in _READ and item[key]}
     name = str(item.get("name") or "")
     kind = _KINDS.get(str(item.get("type")))
     if kind is None and _is_tool_message(item.get("output")):
@@ -112,4 +116,5 @@ FORMAT = Format(
     looked_for='"observations", or objects with "traceId", "type" and "startTime"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -9,6 +9,7 @@ from toolgrade.formats.access import as_object, describe, opt_list, opt_object, 
 from toolgrade.formats.calls import read_usage
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.otel import seconds
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
@@ -16,6 +17,10 @@ from toolgrade.formats.span_attributes import RawSpan
 from toolgrade.formats.span_messages import decoded
 
 _KINDS = {"llm": "LLM", "chat_model": "LLM", "tool": "TOOL"}
+
+
+_READ = {"id", "trace_id", "parent_run_id", "name", "start_time", "end_time", "run_type", "inputs", "outputs", "error"}
+_READ |= {"child_runs"}
 
 
 def _items(value: Any) -> Iterator[SpanItem]:
@@ -74,6 +79,7 @@ def _run(run: dict[str, Any], field: str, parent: str | None, trace_id: str | No
 def _attributes(run: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
     inputs, outputs = run.get("inputs"), run.get("outputs")
     attributes: dict[str, Any] = {f"metadata.{key}": value for key, value in metadata.items()}
+    attributes |= {f"langsmith.{key}": run[key] for key in run if key not in _READ and run[key]}
     kind = _KINDS.get(str(run.get("run_type")), "AGENT" if metadata.get("lc_agent_name") else "CHAIN")
     attributes["openinference.span.kind"] = kind
     if kind == "TOOL":
@@ -132,4 +138,5 @@ FORMAT = Format(
     looked_for='objects with "run_type" and "inputs"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -11,7 +11,7 @@ from toolgrade.formats.access import as_list, as_object, opt_object, opt_text
 from toolgrade.formats.calls import read_call
 from toolgrade.formats.conversation import one_list, said
 from toolgrade.formats.format import Format
-from toolgrade.formats.offered import offered_tools
+from toolgrade.formats.offered import offered_by, offered_tools
 from toolgrade.formats.parts import joined
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
@@ -96,4 +96,5 @@ FORMAT = Format(
     looked_for='"jsonrpc" messages, with "tools/call"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

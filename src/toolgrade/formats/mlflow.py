@@ -8,6 +8,7 @@ from typing import Any
 from toolgrade.formats.access import as_list, as_object, opt_object, opt_text
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.otel import flat_span
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source, parse_json
@@ -80,4 +81,5 @@ FORMAT = Format(
     looked_for='"info" beside "data" with "spans"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolgrade.core.tool import ToolSpec
-from toolgrade.formats.record import Malformed
-from toolgrade.formats.source import parse_json
+from toolgrade.formats.record import Malformed, Record
+from toolgrade.formats.source import Source, parse_json
 from toolgrade.formats.tools import parse_tools
 
 _LISTS = ("tools", "functionDeclarations", "function_declarations")
@@ -28,6 +28,16 @@ def offered_tools(value: Any) -> tuple[ToolSpec, ...] | None:
         for tool in _specs(item):
             found.setdefault(tool.name, tool)
     return tuple(found.values()) or None
+
+
+def offered_by(read: Callable[[Source], Iterator[Record]]) -> Callable[[Source], dict[str, ToolSpec]]:
+    """Return a function that gives the tools on offer in any of the traces that `read` reads, by name."""
+
+    def tools(source: Source) -> dict[str, ToolSpec]:
+        found = (tool for record in read(source) if record.trace for tool in record.trace.tools or ())
+        return {tool.name: tool for tool in found}
+
+    return tools
 
 
 def _items(value: Any) -> Iterator[dict[str, Any]]:

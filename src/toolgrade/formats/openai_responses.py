@@ -10,7 +10,7 @@ from toolgrade.formats.access import as_list, as_object, opt_list, opt_object, o
 from toolgrade.formats.calls import read_usage
 from toolgrade.formats.conversation import Session, said
 from toolgrade.formats.format import Format
-from toolgrade.formats.offered import offered_tools
+from toolgrade.formats.offered import offered_by, offered_tools
 from toolgrade.formats.parts import About, fold
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
@@ -146,4 +146,5 @@ FORMAT = Format(
     looked_for='"object": "response", items such as "function_call", or a request with "input"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

@@ -9,12 +9,19 @@ from typing import Any
 from toolgrade.formats.access import as_list, as_object, describe, opt_list, opt_object
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
 from toolgrade.formats.span_attributes import RawSpan
 
 _IDS = ({"traceId", "spanId"}, {"trace_id", "span_id"}, {"traceID", "spans"}, {"context.trace_id", "context.span_id"})
 _LOOKED_FOR = "spans with gen_ai.*, OpenInference (openinference.span.kind, llm.*), Traceloop, ADK or ai.* attributes"
+
+
+_READ = {"traceId", "trace_id", "spanId", "span_id", "parentSpanId", "parent_span_id", "parent_id", "parentId", "name"}
+_READ |= {"startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "endTimeUnixNano", "end_time"}
+_READ |= {"end_time_unix_nano", "endTime", "attributes", "status", "status_code", "events", "span_events", "context"}
+_READ |= {"span_kind"}
 
 
 def seconds(value: Any) -> float | None:
@@ -134,6 +141,7 @@ def flat_span(value: Any, field: str) -> SpanItem:
     attributes = _attributes(span.get("attributes"), f"{field}.attributes")
     if isinstance(span.get("span_kind"), str):  # Phoenix
         attributes.setdefault("openinference.span.kind", span["span_kind"])
+    attributes |= {f"otel.{key}": span[key] for key in span if key not in _READ and span[key]}
     status = span.get("status")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else first("status_code", "status")
     problem = status.get("message", status.get("description")) if isinstance(status, dict) else None
@@ -231,4 +239,5 @@ FORMAT = Format(
     looked_for='"resourceSpans", "batches", Jaeger\'s "data" with "traceID", or spans with trace and span ids',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

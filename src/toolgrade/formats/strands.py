@@ -8,6 +8,7 @@ from typing import Any
 from toolgrade.core.trace import Trace
 from toolgrade.formats.conversation import blocks_in, build, messages_in, split_runs
 from toolgrade.formats.format import Format
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
 from toolgrade.formats.source import Source
@@ -57,4 +58,5 @@ FORMAT = Format(
     looked_for='content with "toolUse" or "toolResult"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

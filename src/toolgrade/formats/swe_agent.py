@@ -38,7 +38,7 @@ def _build(part: Part) -> Trace:
         case_id=opt_text(item.get("instance_id"), "instance_id"),
         messages=said(messages, "history"),
         usage=read_usage(usage) if any(usage.values()) else None,
-        metadata={"environment": item.get("environment"), "info": info},
+        metadata={key: item[key] for key in item if key not in ("trajectory", "history", "instance_id")},
     )
 
 

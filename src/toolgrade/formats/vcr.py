@@ -11,7 +11,7 @@ from toolgrade.formats.access import as_list, as_object, opt_object
 from toolgrade.formats.calls import read_usage
 from toolgrade.formats.format import Format
 from toolgrade.formats.messages import interpret
-from toolgrade.formats.offered import offered_tools
+from toolgrade.formats.offered import offered_by, offered_tools
 from toolgrade.formats.parts import fold
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Malformed, Record
@@ -117,4 +117,5 @@ FORMAT = Format(
     looked_for='"interactions" with requests and responses',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )

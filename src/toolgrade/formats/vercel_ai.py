@@ -10,6 +10,7 @@ from toolgrade.formats.access import as_list, as_object, opt_object
 from toolgrade.formats.conversation import blocks_in, build, messages_in, split_runs, trace_of
 from toolgrade.formats.format import Format
 from toolgrade.formats.messages import read_messages
+from toolgrade.formats.offered import offered_by
 from toolgrade.formats.parts import fold, read_parts_of
 from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Record
@@ -70,4 +71,5 @@ FORMAT = Format(
     looked_for='parts of type "tool-call", "tool-result", "tool-invocation" or "tool-<name>"',
     detect=_detect,
     read=read,
+    tools=offered_by(read),
 )
