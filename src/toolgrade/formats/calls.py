@@ -10,6 +10,24 @@ from pydantic_core import from_json
 from toolgrade.core.trace import ToolCall, Usage, is_finite
 from toolgrade.formats.access import as_text, describe, opt_int, opt_text
 
+_GIVEN: tuple[str, ...] = (
+    "input_tokens",
+    "prompt_tokens",
+    "promptTokens",
+    "inputTokens",
+    "prompt_token_count",
+    "promptTokenCount",
+)
+_GIVEN += ("request_tokens",)
+_MADE: tuple[str, ...] = (
+    "output_tokens",
+    "completion_tokens",
+    "completionTokens",
+    "outputTokens",
+    "candidates_token_count",
+)
+_MADE += ("candidatesTokenCount", "response_tokens")
+
 
 def read_call(name: Any, arguments: Any, call_id: Any = None, field: str = "tool_calls") -> ToolCall:
     """Return a call from a name and arguments given as JSON text, an object, or nothing.
@@ -85,6 +103,6 @@ def read_usage(usage: Any) -> Usage | None:
     def first(*names: str) -> int | None:
         return next((found for name in names if (found := opt_int(usage.get(name))) is not None), None)
 
-    given = first("input_tokens", "prompt_tokens", "promptTokens", "inputTokens", "prompt_token_count")
-    made = first("output_tokens", "completion_tokens", "completionTokens", "outputTokens", "candidates_token_count")
+    given = first(*_GIVEN)
+    made = first(*_MADE)
     return None if given is None and made is None else Usage(input_tokens=given, output_tokens=made)

@@ -31,7 +31,8 @@ def _build(part: Part) -> Trace:
         message = line.get("message")
         if line.get("type") not in ("user", "assistant") or not isinstance(message, dict):
             continue
-        model = model or opt_text(message.get("model"), "model")
+        named = opt_text(message.get("model"), "model")
+        model = model or (None if named == "<synthetic>" else named)
         read = _read(line, message, f"line {number + 1}.message")
         response = message.get("id")
         if isinstance(response, str) and response in seen and line["type"] == "assistant":
@@ -50,10 +51,10 @@ def _build(part: Part) -> Trace:
 
 
 def _read(line: dict[str, Any], message: dict[str, Any], field: str) -> list[Message]:
-    """Return a line's messages; those of a sub-agent carry its name, and its prompt is no turn of the user."""
+    """Return a line's messages; the prompt of a sub-agent and what the tool itself put in are no turns of the user."""
     agent = opt_text(line.get("agentId"), f"{field}.agentId") or ("subagent" if line.get("isSidechain") else None)
     found = read_message({**message, "timestamp": line.get("timestamp")}, field, str(line["type"]))
-    if agent is None:
+    if agent is None and line.get("isMeta") is not True:
         return found
     roles = {"user": "system"}
     return [item.model_copy(update={"agent": agent, "role": roles.get(item.role, item.role)}) for item in found]

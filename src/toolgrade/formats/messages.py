@@ -128,7 +128,9 @@ def _calls(item: dict[str, Any], field: str) -> list[ToolCall]:
 
 def _call(value: Any, field: str) -> ToolCall:
     item = as_object(value, field)
-    inner = item.get("function", item.get("custom", item.get("tool_call")))
+    if isinstance(item.get("tool_call"), dict):  # OpenInference
+        return _call(item["tool_call"], f"{field}.tool_call")
+    inner = item.get("function", item.get("custom"))
     if isinstance(inner, str):  # Inspect names the function itself
         item, inner = {**item, "name": inner}, None
     body = as_object(inner, f"{field}.function") if inner is not None else item
@@ -163,6 +165,8 @@ def _tool(item: dict[str, Any], content: Any, field: str, about: About) -> list[
     results = [block for block in blocks if isinstance(block, ToolResult)]
     if results:
         return fold("tool", results, about)
+    if any(isinstance(block, ToolCall) for block in blocks):  # OpenTelemetry, inside the span of a tool
+        return fold("assistant", blocks, about)
     error = item.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     failed = True if error or item.get("status") == "error" else None

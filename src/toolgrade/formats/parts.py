@@ -18,7 +18,8 @@ from toolgrade.formats.calls import read_call, read_text
 Block = str | ToolCall | ToolResult
 """A text, a call, or a result, in the order in which they were recorded."""
 
-_REASONING = {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "reasoningContent", "step-start"}
+_REASONING = {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "reasoningContent"}
+_REASONING |= {"step-start", "step-finish", "source-url", "source-document"}
 
 
 @dataclass(frozen=True)

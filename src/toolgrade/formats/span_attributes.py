@@ -193,6 +193,8 @@ def _tool(raw: RawSpan, error: str | None) -> tuple[ToolCall | None, ToolResult 
             content = event["attributes"].get("message")
     given = _body(raw, "input") if given is None else given
     content = _body(raw, "output") if content is None else content
+    if given is None and content is None:
+        given, content = _from_messages(raw)
     content, inner = unwrapped_result(content)
     name = _text(attributes, *_TOOL_NAMES) or inner.get("name") or _bare(raw.name)
     if not name:
@@ -202,11 +204,20 @@ def _tool(raw: RawSpan, error: str | None) -> tuple[ToolCall | None, ToolResult 
     if content is None and error is None and not raw.failed:
         return call, None
     status = opt_int(attributes.get("http.response.status_code", attributes.get("http.status_code")))
-    failed = raw.failed or inner.get("status") == "error"
+    failed = raw.failed or inner.get("status") == "error" or attributes.get("gen_ai.tool.status") == "error"
     result = ToolResult(
         call_id=call_id, name=name, content=content, status=status, error=error, is_error=True if failed else None
     )
     return call, result
+
+
+def _from_messages(raw: RawSpan) -> tuple[Any, Any]:
+    """Return the arguments and the result that a tool span recorded as messages, None where it did not."""
+    events = list(raw.events)
+    asked = [call for message in read_inputs(raw.attributes, events) for call in message.tool_calls]
+    told = [message.result for message in read_outputs(raw.attributes, events) if message.result]
+    given = (asked[0].arguments_raw or asked[0].arguments) if asked else None
+    return given, told[0].content if told else None
 
 
 def _bare(name: str) -> str:
