@@ -7,7 +7,7 @@ import numpy as np
 from toolgrade.calibration.measure import MIN_REPLICATES, MIN_STABLE_ITEMS
 from toolgrade.calibration.policy import Policy, Standing
 from toolgrade.core.model import Frozen
-from toolgrade.stats.budget import labels_for_kappa, labels_for_share
+from toolgrade.stats.budget import labels_for_kappa, labels_for_recall
 from toolgrade.stats.judging import PASS
 
 
@@ -143,7 +143,7 @@ def _recall(name: str, evidence: Evidence, limits: Policy) -> Mend:
     meaning = (
         f"{word.upper()} recall is {_number(value)}, its lower limit {_number(low)}; {limits.recall_gate:g} is needed"
     )
-    needed = labels_for_share(value, limits.recall_gate) if value is not None and value > limits.recall_gate else None
+    needed = labels_for_recall(value, limits.recall_gate) if value is not None and value > limits.recall_gate else None
     if needed is None:
         return Mend(reason=name, meaning=meaning, remedy="no number of labels helps: mend the judge's prompt or model")
     return Mend(

@@ -10,7 +10,7 @@ from toolgrade.calibration.label import by_item, in_force, repeat_pairs
 from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.policy import Policy
 from toolgrade.core.model import Frozen
-from toolgrade.stats.budget import labels_for_kappa, labels_for_share, recall_table
+from toolgrade.stats.budget import labels_for_kappa, labels_for_recall, recall_table
 
 OVERLAP = 30
 """Items that two people should label independently, to know how far people agree."""
@@ -102,7 +102,7 @@ class Plan(Frozen):
 
 
 def plan(pass_recall: float, fail_recall: float, fail_share: float, rng: np.random.Generator) -> Plan:
-    """Return how many test labels a judge of these recalls needs to be trusted, with 80 % chance for κ.
+    """Return how many test labels a judge of these recalls needs to be trusted, with 80 % chance each.
 
     Raises:
         ValueError: an argument lies outside [0, 1], or the FAIL share is 0 or 1.
@@ -111,8 +111,8 @@ def plan(pass_recall: float, fail_recall: float, fail_share: float, rng: np.rand
         raise ValueError("recalls lie in [0, 1] and the FAIL share strictly between")
     limits = Policy()
     table = recall_table(pass_recall, fail_recall, fail_share)
-    fails = labels_for_share(fail_recall, limits.recall_gate) if fail_recall > limits.recall_gate else None
-    passes = labels_for_share(pass_recall, limits.recall_gate) if pass_recall > limits.recall_gate else None
+    fails = labels_for_recall(fail_recall, limits.recall_gate) if fail_recall > limits.recall_gate else None
+    passes = labels_for_recall(pass_recall, limits.recall_gate) if pass_recall > limits.recall_gate else None
     return Plan(
         pass_recall=pass_recall,
         fail_recall=fail_recall,

@@ -113,7 +113,7 @@ def _label(row: Mapping[str, Any], labels: LabelSet, mapped: Mapped, now: str, p
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         raise ConfigError(
-            f"{place}: {name}: {first['msg']}; give it as a column or with --set-field {name}=VALUE"
+            f"{place}: {name}: {first['msg']}; give it as a column or with --constant {name}=VALUE"
         ) from error
 
 

@@ -26,6 +26,21 @@ def labels_for_share(share: float, floor_: float, level: float = LEVEL, most: in
     return None
 
 
+def labels_for_recall(recall: float, least: float, power: float = POWER, most: int = MOST) -> int | None:
+    """Return the least n from which Wilson's lower limit of a recall reaches `least` with chance `power`, for good.
+
+    The chance is binomial and exact; None beyond `most`. `labels_for_share` gives the n for a sample that is
+    exactly as expected, which is half the time too few.
+    """
+    from scipy.stats import binom
+
+    n = np.arange(1, most + 1)
+    # Wilson's lower limit reaches `least` exactly where the score test of `least` rejects.
+    needed = np.ceil(n * least + normal_quantile() * np.sqrt(n * least * (1 - least)) - 1e-9)
+    short = np.flatnonzero(binom.sf(needed - 1, n, recall) < power)
+    return int(n[short[-1] + 1]) if len(short) and short[-1] + 1 < most else None
+
+
 def labels_for_kappa_wald(table: Array, least: float, power: float = POWER, level: float = LEVEL) -> int:
     """Return n = ((z_{α/2} + z_β) √V / (κ - least))² with V the variance of κ for one item of shares `table`.
 
@@ -87,6 +102,8 @@ def labels_for_kappa(
     if float(kappa(table)) <= least:
         return None
     low = labels_for_kappa_wald(table, least, power) - 1
+    if low >= most:
+        return None  # the Wald figure is always too low
     high = max(low + 8, 2 * low)
     while kappa_power(table, least, min(high, most), rng) < power:
         if high >= most:
