@@ -7,6 +7,7 @@ from importlib import import_module
 
 import click
 
+from toolgrade.core.printable import printable
 from toolgrade.errors import ToolgradeError, suggestion
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -82,7 +83,7 @@ def main() -> None:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except ToolgradeError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(printable(f"error: {error}"), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

@@ -6,6 +6,7 @@ import json
 from typing import Any, Literal
 
 from toolgrade.core.model import Frozen
+from toolgrade.core.printable import printable
 
 Check = Literal["selection", "arguments", "ordering", "efficiency", "utilization", "recovery", "outcome"]
 
@@ -270,7 +271,7 @@ class Finding(Frozen):
             parts.append(self.place.pointer)
         told = f"expected {brief(self.expected)}, got {brief(self.actual)}"
         text = f"{self.name} at {' · '.join(parts)}: {told}"
-        return f"{text} ({self.note})" if self.note else text
+        return printable(f"{text} ({self.note})" if self.note else text)
 
 
 def brief(value: Any, limit: int = 160) -> str:
@@ -278,7 +279,7 @@ def brief(value: Any, limit: int = 160) -> str:
     if value is None:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
+    text = " ".join(printable(text).split())
     if len(text) <= limit:
         return text
     head = limit * 2 // 3

@@ -7,6 +7,7 @@ from pydantic import Field
 from toolgrade.core.case import AggregatePolicy
 from toolgrade.core.finding import Check
 from toolgrade.core.model import Frozen
+from toolgrade.core.printable import printable
 from toolgrade.core.verdict import CheckResult, Status
 
 
@@ -83,4 +84,4 @@ class TraceResult(Frozen):
         tokens = "unknown" if counts.tokens is None else str(counts.tokens)
         lines.append(f"  {counts.turns} turns, {counts.steps} steps, {counts.calls} calls, tokens {tokens}")
         lines.append(f"  aggregate    {self.aggregate}")
-        return "\n".join(lines)
+        return printable("\n".join(lines))

@@ -83,9 +83,15 @@ class RunPlan(Frozen):
         return content_hash(self.about())
 
     def about(self) -> dict[str, Any]:
-        """Return what is run, as JSON: sources with size and time of change, hashes of cases, tools and settings."""
-        source = self.traces.resolve()
-        stat = source.stat()
+        """Return what is run, as JSON: sources with size and time of change, hashes of cases, tools and settings.
+
+        Raises:
+            UnreadableError: there are no such traces.
+        """
+        try:
+            stat = self.traces.stat()
+        except OSError as error:
+            raise UnreadableError(f"{self.traces}: {error.strerror}") from error
         return {
             "toolgrade": toolgrade.__version__,
             "traces": {"path": str(self.traces), "bytes": stat.st_size, "modified_ns": stat.st_mtime_ns},

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 from rich.text import Text
 
 from toolgrade.core.finding import ADVICE, brief
+from toolgrade.core.printable import printable
 from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.report.judging import print_judging
@@ -28,6 +29,11 @@ def print_run(console: Console, summary: Summary, thresholds: Sequence[Threshold
     print_judging(console, summary)
     _thresholds(console, thresholds)
     console.print(f"\nRun directory: [bold]{escape(folder)}[/]", highlight=False)
+
+
+def escape(text: str) -> str:
+    """Return recorded text for a console: no markup, no control characters."""
+    return escape_markup(printable(text))
 
 
 def _head(console: Console, summary: Summary) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from toolgrade.core.finding import Finding, brief
+from toolgrade.core.printable import printable
 from toolgrade.core.result import TraceResult
 from toolgrade.core.trace import Message, Trace
 from toolgrade.core.verdict import Question, Verdict
@@ -21,7 +22,7 @@ PAYLOAD_LIMIT = 400
 def print_transcript(console: Console, trace: Trace | None, result: TraceResult) -> None:
     """Print who said and called what, what came back, the findings where they happened, and every status."""
     where = f", case {result.case_id}, trial {result.trial}" if result.case_id else ""
-    console.print(Text(f"{result.trace_id}{where}", "bold"))
+    console.print(Text(printable(f"{result.trace_id}{where}"), "bold"))
     at_step, elsewhere = _by_step(result)
     said = _verdicts(result)
     step = 0
@@ -81,10 +82,12 @@ def _message(console: Console, message: Message, step: int) -> None:
     style = STYLES[message.role]
     if message.content:
         text = message.content if message.role in ("user", "assistant") else brief(message.content, PAYLOAD_LIMIT)
-        console.print(Text(f"{label:>8}  ", style).append(text.strip(), "default"), soft_wrap=True)
+        console.print(Text(f"{label:>8}  ", style).append(printable(text.strip()), "default"), soft_wrap=True)
     for call in message.tool_calls:
         arguments = call.arguments_raw if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
-        console.print(Text(f"{label:>8}  ", style).append(f"→ {call.name} {arguments}", "bold"), soft_wrap=True)
+        console.print(
+            Text(f"{label:>8}  ", style).append(printable(f"→ {call.name} {arguments}"), "bold"), soft_wrap=True
+        )
     if message.result is not None:
         told = _payload(message.result.content)
         for extra in (message.result.error, message.result.status):
