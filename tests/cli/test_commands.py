@@ -127,8 +127,8 @@ def test_compare_the_tau2_pair(cli: Callable, shared: Path) -> None:
     """The data manifest: airline outcome 7 pass in both, 6 fixed, 3 regressed, 4 fail in both; retail 34 each."""
     for domain, cells in (("airline", (7, 6, 3, 4)), ("retail", (28, 6, 6, 0))):
         for name in ("gym_gpt", "gym_ft"):
-            (source,) = (shared / "tau2").glob(f"{name}*_{domain}_*.json")
-            tools = shared / "tau2" / f"tools_{domain}.json"
+            (source,) = (shared / "data" / "tau2").glob(f"{name}*_{domain}_*.json")
+            tools = shared / "data" / "tau2" / f"tools_{domain}.json"
             assert cli("convert", source, "--tools", tools, "--out", f"{name}-{domain}").code == 0
             folder = f"{name}-{domain}"
             graded = cli(
