@@ -152,7 +152,7 @@ def _check_parameters(case: Case, field: str, entry: ArgumentsExpected, tool: To
     properties = tool.parameters.get("properties")
     names = list(properties) if isinstance(properties, dict) else []
     for written, where in [
-        *((_quoted(name), f"{field}.values") for name in entry.values),
+        *((_quoted(name), f"{field}.values") for name in entry.values if name not in names),
         *((path, f"{field}.compare") for path in entry.compare),
     ]:
         missing = lacks(tool.parameters, written)
