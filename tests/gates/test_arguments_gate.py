@@ -13,6 +13,7 @@ from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Message, ToolCall, Trace
 from toolgrade.core.view import TraceView
 from toolgrade.gates.arguments import check_arguments
+from toolgrade.gates.pairing import paired
 
 BOOK = ToolSpec(
     name="book",
@@ -213,10 +214,18 @@ def test_a_duplicate_entry_needs_a_call_of_its_own(recorded):
 
 
 def test_as_many_entries_as_possible_are_met_in_full(recorded):
-    """One full match is worth more than two halves: entries (a,1) and (b,2) against the one call (a,2) and (b,2)."""
-    view = recorded([("book", {"city": "a", "seats": 2}), ("book", {"city": "b", "seats": 2})], tools=TOOLS)
-    result = check_arguments((entry(city="a", seats=1), entry(city="b", seats=2)), view)
-    assert result.detail["matched_fields"] == 3
+    """Shares alone would split: 2/3 + 1/2 is more than the 1 + 0 of the one full match."""
+    view = recorded(
+        [("book", {"city": "a", "seats": 1, "note": "n"}), ("book", {"city": "a", "seats": 1, "note": "m"})],
+        tools=TOOLS,
+    )
+    pairs = paired((entry(note="n", kind="inside"), entry(city="a", seats=1, note="n")), view)
+    assert [pair.made.number for pair in pairs] == [1, 0]
+
+
+def test_unreadable_arguments_count_once(recorded):
+    result = check_arguments((entry(city="Rome"),), recorded([("book", '{"city')], tools=TOOLS))
+    assert (names(result), result.units, result.score) == (["malformed_json"], 1, 0.0)
 
 
 @given(st.permutations([0, 1, 2, 3]), st.permutations([0, 1, 2]))

@@ -102,6 +102,7 @@ def test_another_route_is_a_question_only_where_the_case_says_so():
         (("a",), (), "nothing else was called"),
         (("a",), ("z",), "the other tool is unknown"),
         (("a", "b"), ("b",), "no other tool was called"),
+        (("a",), ("b", "z"), "the unknown tool fails it whatever a judge says"),
     ],
 )
 def test_no_judge_is_asked_where_no_other_known_tool_was_called(required, steps, why):
@@ -121,5 +122,9 @@ def test_routes_carry_the_labels_of_the_confusion_matrix():
     broken = ToolCall(name="a", arguments=None, arguments_raw="{", parse_error="cut off")
     trace = Trace(id="t", messages=(Message(role="assistant", tool_calls=(broken,)),))
     assert routes(SelectionExpected(required=("a",)), TraceView(trace, TOOLS)) == [["a", "malformed"]]
+    # only a call between the neighbours' calls stands in the place of a missing one
+    abc = SelectionExpected(required=("a", "b", "c"))
+    assert routes(abc, view("a", "d", "c")) == [["a", "a"], ["b", "d"], ["c", "c"]]
+    assert routes(abc, view("a", "c", "d")) == [["a", "a"], ["b", "no_tool"], ["c", "c"]]
     # an extra that is fine is no confusion
     assert routes(SelectionExpected(required=("a",)), view("a", "b")) == [["a", "a"]]

@@ -87,6 +87,7 @@ def test_pointers_are_escaped():
         ({"anyOf": [properties(a={}), properties(z={})]}, True),
         ({"$ref": "#/$defs/o", "$defs": {"o": properties(z={})}}, True),
         ({"$ref": "#/$defs/o", "$defs": {"o": properties(a={})}}, False),
+        ({"allOf": [{"$ref": "#/$defs/o"}, properties(z={})], "$defs": {"o": properties(a={})}}, True),
         (properties(a={}) | {"if": {"required": ["z"]}, "then": properties(z={})}, True),
     ],
 )
@@ -110,6 +111,12 @@ def test_a_parameter_of_another_branch_is_hallucinated():
     assert found(schema, {"shape": {"kind": "round", "r": 1, "side": 2}}) == {("hallucinated_parameter", "/shape/side")}
     deep = properties(shape={"anyOf": [properties(inner=properties(a={})), {"type": "null"}]})
     assert found(deep, {"shape": {"inner": {"a": 1, "z": 1}}}) == {("hallucinated_parameter", "/shape/inner/z")}
+
+
+def test_a_value_that_fits_both_branches_of_one_of_is_refused_as_written():
+    """Closed, only the first branch would fit: closing must not turn a refusal into an acceptance."""
+    schema = properties(x={"oneOf": [properties(o=properties(a={})), properties(o=properties(z={}))]})
+    assert found(schema, {"x": {"o": {"a": 1}}}) == {("out_of_range", "/x")}
 
 
 def test_a_wrong_value_beside_it_does_not_hide_an_unknown_name():

@@ -130,7 +130,7 @@ def _judged(comparator: Comparator, expected: Any, actual: Any, at: Location) ->
 
 def _walk(expected: Any, actual: Any, at: Location, there: Location, rules: Rules) -> Iterator[Difference]:
     """Yield the differences below one place: `at` in the expected value, `there` in the actual one."""
-    comparator = rules.get(at) or rules.get(there)
+    comparator = rules.get(at)
     if comparator is not None and comparator.kind in ("unordered", "subset"):
         yield from _loose(comparator, expected, actual, at, there, rules)
     elif comparator is not None:

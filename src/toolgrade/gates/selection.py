@@ -50,7 +50,7 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
     else:
         options = (expected.required, *expected.alternatives)
     fits = [_fit(option, expected, view, {made.number for made in unknown}) for option in options]
-    fit = fits[0] if len(fits) == 1 else max(fits, key=lambda one: (not one.bad and not one.missing, one.score))
+    fit = fits[0] if len(fits) == 1 else max(fits, key=lambda one: one.score)
     question = _question(expected, fit, view)
     findings = [_bad_finding(name, made, fit, view) for name, made in fit.bad]
     if question is None:
