@@ -17,6 +17,7 @@ from toolgrade.formats.tools import load_tools
 from toolgrade.gates.arguments import check_arguments
 from toolgrade.gates.recovery import check_recovery
 from toolgrade.gates.selection import check_selection
+from toolgrade.gates.utilization import check_utilization
 from toolgrade.judges.dimensions import dimension, names
 from toolgrade.judges.judge import Judge, JudgeSettings
 from toolgrade.prompts import load
@@ -113,6 +114,33 @@ def test_the_recovery_judge_sees_the_episode_and_nothing_else(tau: Any) -> None:
         if "failed_call" in question.fields["episode"]:
             before = range(view.calls[question.place.call or 0].message)
             assert not any(f"SAID-user-{number}." in prompt or f"RETURNED-{number}." in prompt for number in before)
+
+
+def test_the_utilization_judge_sees_results_and_one_answer_and_nothing_else(tau: Any) -> None:
+    traces, tools = tau
+    asked = 0
+    for trace in traces[:12]:
+        words = {"user": "SAID-user.", "system": "SAID-system."}
+        messages = tuple(
+            message.model_copy(update={"content": f"{message.content} {words.get(message.role, '')}".strip()})
+            if message.role in words
+            else message
+            for message in trace.messages
+        )
+        view = TraceView(_marked(trace).model_copy(update={"messages": messages}), tools)
+        for question in check_utilization(None, view).questions:
+            asked += 1
+            prepared = JUDGES[question.dimension].prepare(question)
+            prompt = prepared.messages[1].content
+            for absent in (*NEVER, *words.values()):
+                assert absent not in prompt
+            said = [said for said in view.said("assistant") if said.step == question.place.step]
+            for entry in question.fields["claims"]:
+                assert entry["sentence"] in said[0].text, "only sentences of the turn in question"
+            made = {call.number: call for call in view.calls}
+            for payload in question.fields["payloads"]:
+                assert (made[payload["call"]].result_message or 0) < said[0].message, "no result that came later"
+    assert asked > 10
 
 
 def test_fields_never_leak_between_the_parts_of_a_prompt(question: Any) -> None:

@@ -73,7 +73,9 @@ def test_a_judge_nobody_calibrated_is_shown_and_decides_nothing(folder: Path) ->
     done = grade(folder, "--judge", "scripted:answers.jsonl", "--out", "run")
     assert "route_choice by scripted:answers.jsonl: refused (uncalibrated), lacks at least 100 labels" in done.stderr
     assert "route_choice by scripted:answers.jsonl said 1 pass (rate 1.00" in done.stdout
-    assert "decides nothing, refused: uncalibrated; 1 calls, 0 recorded" in done.stdout
+    assert "decides nothing, refused: uncalibrated; 1 calls of unknown + unknown tokens, cost unknown, 0 recorded" in (
+        done.stdout
+    )
     assert (folder / "run" / "review.jsonl").exists()
     again = grade(folder, "--judge", "scripted:answers.jsonl", "--out", "other", "--json")
     route = json.loads(again.stdout)["judging"]["dimensions"]["route_choice"]

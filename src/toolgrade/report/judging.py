@@ -45,7 +45,8 @@ def _dimension(name: str, part: DimensionSummary) -> str:
     why = f": {', '.join(part.trust_reasons)}" if part.trust_reasons else ""
     counts = "decides" if part.trust == "trusted" else f"decides nothing, {part.trust}{why}"
     cost = "cost unknown" if part.cost is None else f"${part.cost:.4f}"
-    calls = f"{part.calls} calls, {part.cached} recorded, {cost}"
+    spent = f" of {_number(part.input_tokens)} + {_number(part.output_tokens)} tokens, {cost}" if part.calls else ""
+    calls = f"{part.calls} calls{spent}, {part.cached} recorded"
     agreed = ""
     if part.agreement is not None:
         together = part.agreement
@@ -53,3 +54,7 @@ def _dimension(name: str, part: DimensionSummary) -> str:
         agreed += f"{together.flips} flips"
     open_ = f", {part.not_asked} not asked" if part.not_asked else ""
     return f"{name} by {part.model} said {said}{open_}{rate}; {counts}; {calls}{agreed}"
+
+
+def _number(count: int | None) -> str:
+    return "unknown" if count is None else f"{count:,}"

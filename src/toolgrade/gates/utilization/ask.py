@@ -19,18 +19,20 @@ _LONG = 600
 
 def question(index: Index, said: Said, reading: Reading, weight: float) -> Question | None:
     """Return the one question of a turn for `result_utilization`, None where nothing is unsettled."""
+    # The index holds what came later as well; a judge of this turn must not see it.
+    known = sum((document.call.result_message or 0) < said.message for document in index.documents)
     entries: list[dict[str, Any]] = []
     shown: dict[int, None] = {}
     told = set()
     for item in reading.claims:
         if item.verdict == "open":
-            near = list(item.leaves[:_NEAREST]) or _near(index, item.sentence)
+            near = list(item.leaves[:_NEAREST]) or _near(index, item.sentence, known)
             entries.append(_entry(index, item.sentence, item.claim.text, near))
             shown.update(dict.fromkeys(near))
             told.add(item.sentence.start)
     for sentence in reading.prose:
         if sentence.start not in told:
-            near = _near(index, sentence)
+            near = _near(index, sentence, known)
             entries.append(_entry(index, sentence, None, near))
             shown.update(dict.fromkeys(near))
     if not entries:
@@ -38,7 +40,7 @@ def question(index: Index, said: Said, reading: Reading, weight: float) -> Quest
     place = Place(step=said.step, turn=said.turn)
     sentences = list(dict.fromkeys(entry["sentence"] for entry in entries))
     finding = Finding(name="ungrounded_claim", place=place, actual=sentences[0], note=_more(sentences))
-    fields = {"payloads": _cuts(index, list(shown)), "claims": entries}
+    fields = {"payloads": _cuts(index, list(shown), known), "claims": entries}
     return Question(dimension="result_utilization", place=place, fields=fields, on_fail=(finding,), weight=weight)
 
 
@@ -55,8 +57,11 @@ def _short(value: Any) -> Any:
     return f"{value[:_LONG]} …" if isinstance(value, str) and len(value) > _LONG else value
 
 
-def _near(index: Index, sentence: Sentence) -> list[int]:
-    """Return the values whose fields and records a sentence names best, the latest payload first among equals."""
+def _near(index: Index, sentence: Sentence, known: int) -> list[int]:
+    """Return the values whose fields and records a sentence names best, the latest payload first among equals.
+
+    Only the first `known` payloads count.
+    """
     fields: dict[int, float] = {}
     for word in sentence.words:
         if word.norm not in FUNCTION:
@@ -65,14 +70,15 @@ def _near(index: Index, sentence: Sentence) -> list[int]:
     if not fields:
         return []
     found = candidates(index, fields, sentence.mentions) if sentence.mentions else []
+    found = [item for item in found if index.leaves[item[2]].document < known]
     if not found:
-        root = index.documents[-1].root
+        root = index.documents[known - 1].root
         found = [(0.0, fields[f], leaf) for f in fields for leaf in index.within(f, root)[:_SHOWN]]
     found.sort(key=lambda item: (-item[0] - item[1], -item[2]))
     return [leaf for _, _, leaf in found[:_NEAREST]]
 
 
-def _cuts(index: Index, leaves: list[int]) -> list[dict[str, Any]]:
+def _cuts(index: Index, leaves: list[int], known: int) -> list[dict[str, Any]]:
     """Return, by payload, the records that hold the nearest values; of the latest payload alone where none are."""
     wanted: dict[int, dict[int, None]] = {}
     for leaf in leaves:
@@ -81,7 +87,7 @@ def _cuts(index: Index, leaves: list[int]) -> list[dict[str, Any]]:
         beside = range(record.first, min(record.last, record.first + _SHOWN))
         wanted.setdefault(held.document, {}).update(dict.fromkeys([leaf, *beside]))
     if not wanted:
-        last = len(index.documents) - 1
+        last = known - 1
         root = index.records[index.documents[last].root]
         wanted[last] = dict.fromkeys(range(root.first, min(root.last, root.first + _SHOWN)))
     out = []
