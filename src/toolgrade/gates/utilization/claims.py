@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from toolgrade.gates.utilization.dates import MONTH, Day, moments
 from toolgrade.gates.utilization.words import NUMBER_WORDS
 
-Kind = Literal["number", "day", "time", "identifier", "status"]
+Kind = Literal["number", "day", "time", "identifier", "status", "text"]
 Unit = Literal["money", "percent", "year", ""]
 
 _SKIP = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")

@@ -57,12 +57,31 @@ def _count(index: Index, sentence: Sentence, claim: Claim) -> list[int] | None:
         return None
     nouns = [word.norm for word in after(sentence, claim)]
     for document in reversed(index.documents[-3:]):
+        bare = _listed(index, document.root, int(claim.number), nouns)
+        if bare:
+            return bare
         for shape, records in index.lists(document.root).items():
             name = shape[-1] if shape and shape[-1] != "*" else (shape[-2] if len(shape) > 1 else "")
             if len(records) == claim.number and any(_names_list(noun, name) for noun in nouns):
                 return [
                     index.records[record].first for record in records if index.records[record].first < len(index.leaves)
                 ]
+    return None
+
+
+def _listed(index: Index, root: int, size: int, nouns: list[str]) -> list[int] | None:
+    """Return the values of a list of bare values that a noun names and that has as many."""
+    for field in index.fields:
+        if not any(names(noun, token) >= 0.9 for noun in nouns for token in field.tokens):
+            continue
+        lists: dict[str, list[int]] = {}
+        for leaf in index.within(field.number, root):
+            parent, _, last = index.leaves[leaf].pointer.rpartition("/")
+            if last.isdigit():
+                lists.setdefault(parent, []).append(leaf)
+        found = next((leaves for leaves in lists.values() if len(leaves) == size), None)
+        if found:
+            return found
     return None
 
 

@@ -9,7 +9,7 @@ from toolgrade.gates.utilization.fields import Named, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.leaves import Leaf
-from toolgrade.gates.utilization.lexicon import BLURS, DENIES, FORECASTS, GENERIC, NARROWS, RELATES, SUPPOSES
+from toolgrade.gates.utilization.lexicon import BLURS, DENIES, FORECASTS, GENERIC, MONEY, NARROWS, RELATES, SUPPOSES
 from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
 from toolgrade.gates.utilization.shapes import quantity
 
@@ -61,6 +61,8 @@ def _loose(case: Case, linked: list[int]) -> str | None:
     if case.claim.weak and case.level:
         return "the record is named elsewhere"
     if word is not None:
+        if case.claim.unit == "money" and not MONEY.intersection(w.norm for w in (word, *case.named.others)):
+            return "no word for money names it"
         own = [index.fields[index.leaves[leaf].field].tokens for leaf in linked]
         if not all(_names_it(index, case, tokens) for tokens in own):
             return "the field is named by a word that is not its own"
@@ -172,6 +174,8 @@ def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None
 
 def narrowed(sentence: Sentence, claim: Claim, held: set[str]) -> str | None:
     """Say whether words that are not in `held` make a claim speak of a part, a sum or another time."""
+    if claim.kind != "number":
+        return None
     if _TIMES.search(sentence.text):
         return "it is narrowed to a time"
     if _SHARED.search(sentence.text) or _OF_TWO.search(sentence.text, max(0, claim.start - 30), claim.start):

@@ -9,7 +9,7 @@ from toolgrade.gates.utilization.dates import payload_moment
 from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import MINOR, MONEY, PERCENT
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import WORD, fold
+from toolgrade.gates.utilization.words import spelling
 
 
 def comparable(claim: Claim, value: Any, field: Field) -> bool:
@@ -38,7 +38,7 @@ def agrees(claim: Claim, value: Any, field: Field) -> bool:
         number = quantity(value)
         return number is not None and _equal(claim, number, field)
     if claim.kind == "identifier":
-        return _spelling(str(value)) == _spelling(str(claim.value))
+        return spelling(str(value)) == spelling(str(claim.value))
     day, minutes = payload_moment(value) if isinstance(value, str) else (None, None)
     if claim.kind == "time":
         return minutes is not None and minutes == claim.value
@@ -63,10 +63,6 @@ def _near(claim: Claim, number: float) -> bool:
 
 def _share(value: Any) -> bool:
     return isinstance(value, str) and "%" in value
-
-
-def _spelling(text: str) -> tuple[str, ...]:
-    return tuple(fold(part) for part in WORD.findall(text))
 
 
 def is_money(field: Field) -> bool:

@@ -9,7 +9,7 @@ from toolgrade.core.view import CallView
 from toolgrade.gates.utilization.dates import Day, payload_moment
 from toolgrade.gates.utilization.lexicon import STATUS_FIELDS
 from toolgrade.gates.utilization.shapes import alike, columns, content, escape, quantity
-from toolgrade.gates.utilization.words import WORD, fold, name_tokens
+from toolgrade.gates.utilization.words import WORD, fold, name_tokens, spelling
 
 _NAMING = {"id", "ids", "number", "no", "code", "key", "sku", "ref", "reference", "name", "title"}
 _LONG = 200
@@ -46,10 +46,11 @@ class Leaf(NamedTuple):
 class Record:
     """An object that stands for one thing: a payload, an element of a list, a row, an entry of a map."""
 
-    __slots__ = ("depth", "first", "key", "last", "parent", "shape")
+    __slots__ = ("depth", "first", "key", "label", "last", "parent", "shape")
 
     def __init__(self, parent: int, shape: tuple[str, ...], depth: int, first: int) -> None:
         self.key: str | None = None
+        self.label: tuple[str, ...] = ()
         self.parent = parent
         self.shape = shape
         self.depth = depth
@@ -67,6 +68,7 @@ class Leaves:
         self.fields: list[Field] = []
         self.labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.days: dict[tuple[int, int], list[tuple[Day, int, int]]] = defaultdict(list)
+        self.called_days: dict[tuple[int, int], list[tuple[Day, int]]] = defaultdict(list)
         self.parts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self.values: dict[float, list[int]] = defaultdict(list)
         self.vocabulary: dict[str, list[int]] = defaultdict(list)
@@ -88,6 +90,9 @@ class Leaves:
         for value in (call.call.arguments or {}).values():
             if isinstance(value, str | int) and not isinstance(value, bool):
                 self._label(str(value), record, naming=True)
+                day = payload_moment(value)[0] if isinstance(value, str) and len(value) < 40 else None
+                if day is not None:
+                    self.called_days[day.month, day.day].append((day, record))
         self._walk(content(call), "", (), record)
         self.records[record].last = len(self.leaves)
 
@@ -113,6 +118,7 @@ class Leaves:
             if key in things and len(self.records[record].shape) < _DEEP:
                 inner = self._record(record, (*self.records[record].shape, *path, "*"), self.records[record].depth + 1)
                 self.records[inner].key = key
+                self.records[inner].label = spelling(key)
                 self._label(key, inner, naming=True)
                 self._object(item, at, (*path, "*"), inner)
                 self.records[inner].last = len(self.leaves)

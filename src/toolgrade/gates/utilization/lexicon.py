@@ -94,7 +94,8 @@ MOST = listed("highest maximum max most largest latest greatest peak peaked peak
 
 NEUTRAL = listed(
     "following detail details information info result results overview summary below listed list find found show shows "
-    "shown see currently value values equal equals amounts come comes stand stands"
+    "shown see currently value values equal equals amounts come comes stand stands "
+    "id number code class type method name"
 )
 """Content words that assert nothing beside a claim."""
 

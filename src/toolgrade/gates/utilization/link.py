@@ -99,7 +99,9 @@ def _on_day(index: Index, claim: Claim) -> tuple[int, ...]:
     out: set[int] = set()
     for day in (claim.value, claim.other):
         if isinstance(day, tuple):
-            out |= {record for other, record, _ in index.days.get((day.month, day.day), ()) if other.agrees(day)}
+            key = (day.month, day.day)
+            out |= {record for other, record, _ in index.days.get(key, ()) if other.agrees(day)}
+            out |= {record for other, record in index.called_days.get(key, ()) if other.agrees(day)}
     return tuple(sorted(out)) if len(out) <= _WIDE else ()
 
 
@@ -188,12 +190,13 @@ def candidates(index: Index, fields: dict[int, float], named: list[Mention]) -> 
         best: dict[int, float] = {}
         for number in mention.records[:_WIDE]:
             record = index.records[number]
+            own = 0.1 if record.key is not None and mention.label == record.label else 0.0
             for leaves, score in held:
                 if leaves[-1] < record.first or leaves[0] >= record.last:
                     continue
                 for leaf in leaves[bisect_left(leaves, record.first) : bisect_left(leaves, record.last)][:_WIDE]:
                     away = index.records[index.leaves[leaf].record].depth - record.depth
-                    best[leaf] = max(best.get(leaf, 0.0), 0.6 / away if away else 1.0)
+                    best[leaf] = max(best.get(leaf, 0.0), 0.6 / away if away else 1.0 + own)
                     of_field[leaf] = score
         for leaf, weight in best.items():
             scores[leaf] = scores.get(leaf, 0.0) + weight * 0.5**rank

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.link import Sentence, before
-from toolgrade.gates.utilization.words import WORD, fold
+from toolgrade.gates.utilization.words import spelling
 
 _FEW = 12
 _WIDE = 200
@@ -15,19 +16,23 @@ _WIDE = 200
 Found = tuple[Literal["grounded", "open"] | None, str, tuple[int, ...]]
 
 
-def name_or_value(index: Index, sentence: Sentence, claim: Claim) -> Found | None:
+def name_or_value(index: Index, sentence: Sentence, claim: Claim, heading: tuple[str, ...]) -> Found | None:
     """Return what a code or a day is: grounded where its field or another name of its record is said.
+
+    A line that holds nothing else is read under its heading (`Your reservations:`).
 
     The first part is None where it only names a record: that asserts nothing. A code that no payload holds
     is open. None is returned for a day that the words beside it may settle as they settle a number.
     """
     leaves = _held(index, claim)
     if not leaves and claim.kind == "day":
-        return None
+        return (None, "names a call", ()) if _called(index, claim) else None
     if not leaves:
-        called = _key(claim) in index.labels
+        called = spelling(claim.text) in index.labels
         return (None, "names a call", ()) if called else ("open", "occurs in no payload", ())
-    labelled = [leaf for leaf in leaves if _field_said(index, sentence, claim, leaf)]
+    said = [word.norm for word in before(sentence, claim)[:3]]
+    alone = all(claim.start <= word.start < claim.end for word in sentence.words)
+    labelled = [leaf for leaf in leaves if _field_said(index, leaf, heading if alone else said)]
     if labelled:
         return "grounded", "linked", tuple(labelled[:_FEW])
     others = [m for m in sentence.mentions if m.naming and not (m.start < claim.end and claim.start < m.end)]
@@ -44,13 +49,17 @@ def _held(index: Index, claim: Claim) -> list[int]:
         days = [day for day in (claim.value, claim.other) if isinstance(day, tuple)]
         found = [item for day in days for item in index.days.get((day.month, day.day), ()) if item[0].agrees(day)]
         return sorted((leaf for _, _, leaf in found), reverse=True)
-    return index.spelled.get(_key(claim), [])[: -_WIDE - 1 : -1]
+    out = index.spelled.get(spelling(claim.text), [])[: -_WIDE - 1 : -1]
+    if not out and claim.text.isdigit():
+        out = [leaf for leaf in index.values.get(float(claim.text), ()) if str(index.leaves[leaf].value) == claim.text]
+    return out
 
 
-def _key(claim: Claim) -> tuple[str, ...]:
-    return tuple(map(fold, WORD.findall(claim.text)))
+def _called(index: Index, claim: Claim) -> bool:
+    days = [day for day in (claim.value, claim.other) if isinstance(day, tuple)]
+    return any(other.agrees(day) for day in days for other, _ in index.called_days.get((day.month, day.day), ()))
 
 
-def _field_said(index: Index, sentence: Sentence, claim: Claim, leaf: int) -> bool:
+def _field_said(index: Index, leaf: int, said: Sequence[str]) -> bool:
     tokens = index.fields[index.leaves[leaf].field].tokens
-    return any(index.weight(word.norm, token) >= 0.9 for word in before(sentence, claim)[:3] for token in tokens)
+    return any(index.weight(word, token) >= 0.9 for word in said for token in tokens)

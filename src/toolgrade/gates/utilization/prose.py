@@ -18,6 +18,8 @@ _POLITE = re.compile(
     r"|(?:have|enjoy)\s+(?:a|your)\b[^.!?]{0,60}"
     r"|(?:please|kindly|feel\s+free|don'?t\s+hesitate|let\s+me\s+know)\b.*"
     r"|if\s+(?:you|there)\b[^.!?]*\b(?:let\s+me\s+know|feel\s+free|ask|help|assist|contact|reach\s+out|hesitate)\b.*"
+    r"|if\s+you\b[^.!?]*,?\s+(?:then\s+)?i(?:'ll|\s+(?:can|could|will|would))\b[^.!?]*"
+    r"|(?:safe|happy)\s+travels"
     r"|(?:let\s+me|let'?s|i'?ll|i\s+will|i\s+can|i'?m\s+going\s+to|i\s+am\s+going\s+to|i'?m\s+here|i'?d\s+be)\b[^.!?]*"
     r"|to\s+(?:proceed|continue|assist|help)\b[^.!?]*\b(?:need|require|provide|confirm|know)\b.*"
     r"|(?:here|below)\s+(?:is|are)\b[^.!?]*:"

@@ -10,10 +10,12 @@ from toolgrade.gates.utilization.claims import Claim, claims
 from toolgrade.gates.utilization.derive import derived
 from toolgrade.gates.utilization.given import given
 from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.lexicon import FUNCTION
 from toolgrade.gates.utilization.link import Mention, Sentence, mentions
 from toolgrade.gates.utilization.prose import asserts, unaccounted
 from toolgrade.gates.utilization.settle import Around, Settled, settle_all
 from toolgrade.gates.utilization.statuses import statuses
+from toolgrade.gates.utilization.told import told_values
 from toolgrade.gates.utilization.words import Segment, segments, words
 
 
@@ -33,9 +35,12 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
     for segment in segments(text):
         parts = words(segment.text)
         held = [claim for claim in claims(segment.text, clock) if not _in_a_name(index, segment.text, claim)]
-        sentence = Sentence(segment.text, segment.start, parts, held, mentions(index, parts, held, known))
+        named = mentions(index, parts, held, known)
+        held = [claim for claim in held if not any(_spelt_in(claim, mention) for mention in named)]
+        sentence = Sentence(segment.text, segment.start, parts, held, named)
         around = _around(lines, segment)
         settled = settle_all(index, sentence, around) + statuses(index, sentence, around)
+        settled += told_values(index, sentence, around, settled)
         settled = [_second_look(index, item, found, texts) for item in settled]
         found += settled
         lines.append((segment, sentence.mentions))
@@ -62,6 +67,7 @@ def _second_look(index: Index, item: Settled, earlier: list[Settled], texts: lis
 def _around(lines: list[tuple[Segment, list[Mention]]], segment: Segment) -> Around:
     """Return the records named by the list lines beside and above a line, and by the sentence before."""
     held: list[Mention] = []
+    heading: tuple[str, ...] = ()
     indent = segment.indent
     if segment.listed:
         for other, named in reversed(lines):
@@ -70,9 +76,16 @@ def _around(lines: list[tuple[Segment, list[Mention]]], segment: Segment) -> Aro
             held += reversed(named)
             indent = other.indent
             if not other.listed:
+                heading = tuple(word.norm for word in words(other.text) if word.norm not in FUNCTION)
                 break
     before = list(reversed(lines[-1][1])) if lines and not segment.listed else []
-    return Around(held, before)
+    return Around(held, before, heading)
+
+
+def _spelt_in(claim: Claim, mention: Mention) -> bool:
+    """Say whether a number is part of a longer name: `certificate 7504069`."""
+    bare = claim.kind == "number" and not claim.unit and len(mention.label) > 1 and mention.naming
+    return bare and mention.start <= claim.start and claim.end <= mention.end
 
 
 def _in_a_name(index: Index, text: str, claim: Claim) -> bool:

@@ -15,6 +15,7 @@ from toolgrade.gates.utilization.link import Mention, Sentence, candidates
 from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 from toolgrade.gates.utilization.shapes import quantity
+from toolgrade.gates.utilization.words import name_tokens
 
 _FEW = 12
 _PASSING = re.compile(r"[\s\d–-]*(?:lead|advantage|deficit)\b")
@@ -41,10 +42,14 @@ class Settled(NamedTuple):
 
 
 class Around(NamedTuple):
-    """Records named around a sentence: in the lines that hold it, and in the sentence before."""
+    """What is said around a sentence: records named in the lines that hold it and in the sentence before.
+
+    `heading` are the words of the line above the list that it is a line of.
+    """
 
     lines: list[Mention]
     before: list[Mention]
+    heading: tuple[str, ...] = ()
 
 
 def settle_all(index: Index, sentence: Sentence, around: Around) -> list[Settled]:
@@ -76,7 +81,7 @@ def _of_pair(sentence: Sentence, claim: Claim, agrees_: bool | None, leaves: tup
 def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Settled | None:
     """Return what the payloads say of one claim; None where a weak claim turns out to be none."""
     if claim.kind in ("identifier", "day"):
-        found = name_or_value(index, sentence, claim)
+        found = name_or_value(index, sentence, claim, around.heading)
         if found is not None:
             verdict, how, leaves = found
             return Settled(sentence, claim, verdict, how, leaves) if verdict else None
@@ -167,6 +172,8 @@ def _compare(case: Case, linked: list[int]) -> Settled:
         recent = [leaf for leaf in linked if index.leaves[leaf].document == last]
         if all(leaf in hits for leaf in recent):
             return Settled(sentence, claim, "grounded", "linked", tuple(recent))
+        if _one_of_a_group(case, linked):
+            return Settled(sentence, claim, "grounded", "linked", tuple(hits[:_FEW]))
         best = extreme(index, sentence, claim, linked)
         if best is not None:
             return Settled(sentence, claim, "grounded", best[1], (best[0],))
@@ -176,6 +183,17 @@ def _compare(case: Case, linked: list[int]) -> Settled:
         return Settled(sentence, claim, "open" if narrow else "grounded", narrow or "linked", tuple(hits[:_FEW]))
     why = doubt(case, linked)
     return Settled(sentence, claim, "open" if why else "contradicted", why or "linked", tuple(linked[:_FEW]))
+
+
+def _one_of_a_group(case: Case, linked: list[int]) -> bool:
+    """Say whether the linked values are one record's group of alike values, named as such: one of its `prices`."""
+    index, word = case.index, case.named.word
+    paths = {index.fields[index.leaves[leaf].field].path for leaf in linked}
+    groups = {path[:-1] for path in paths}
+    if word is None or case.level == 3 or len(groups) != 1 or len(paths) < 2:
+        return False
+    group = groups.pop()
+    return bool(group) and any(index.weight(word.norm, token) >= 0.9 for token in name_tokens(group[-1]))
 
 
 def _countable(index: Index, leaves: list[int]) -> bool:

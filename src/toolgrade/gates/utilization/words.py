@@ -62,6 +62,11 @@ def fold(word: str) -> str:
     return low[:-2] if low[-2:] in ("'s", "’s") else low
 
 
+def spelling(text: str) -> tuple[str, ...]:
+    """Return a text as a label: its words, folded; spaces, case and separators make no difference."""
+    return tuple(map(fold, WORD.findall(text)))
+
+
 def segments(text: str) -> list[Segment]:
     """Return the sentences of `text`; every line of a list is read on its own."""
     out: list[Segment] = []
