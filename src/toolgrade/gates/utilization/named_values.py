@@ -37,7 +37,7 @@ def name_or_value(index: Index, sentence: Sentence, claim: Claim, heading: tuple
         return "grounded", "linked", tuple(labelled[:_FEW])
     others = [m for m in sentence.mentions if m.naming and not (m.start < claim.end and claim.start < m.end)]
     records = {record for mention in others for record in mention.records}
-    linked = [leaf for leaf in leaves if records.intersection(index.chain(index.leaves[leaf].record))]
+    linked = [leaf for leaf in leaves if records.intersection(_nearby(index, index.leaves[leaf].record))]
     if linked:
         return "grounded", "linked", tuple(linked[:_FEW])
     return None, "names a record", tuple(leaves[:_FEW])
@@ -58,6 +58,11 @@ def _held(index: Index, claim: Claim) -> list[int]:
 def _called(index: Index, claim: Claim) -> bool:
     days = [day for day in (claim.value, claim.other) if isinstance(day, tuple)]
     return any(other.agrees(day) for day in days for other, _ in index.called_days.get((day.month, day.day), ()))
+
+
+def _nearby(index: Index, record: int) -> list[int]:
+    """Return a record and those that hold it, without the payload as a whole: its name tells nothing apart."""
+    return [number for number in index.chain(record) if number == record or index.records[number].parent >= 0]
 
 
 def _field_said(index: Index, leaf: int, said: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.index import Index
-from toolgrade.gates.utilization.link import Mention, Sentence, candidates
+from toolgrade.gates.utilization.link import Mention, Sentence, candidates, in_range_with
 from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 from toolgrade.gates.utilization.shapes import quantity
@@ -65,7 +65,21 @@ def settle_all(index: Index, sentence: Sentence, around: Around) -> list[Settled
             item = settle(index, sentence, claim, around)
             if item is not None:
                 out.append(item)
-    return sorted(out, key=lambda item: item.claim.start)
+    return _ranges_whole(sorted(out, key=lambda item: item.claim.start))
+
+
+def _ranges_whole(items: list[Settled]) -> list[Settled]:
+    """Return the claims with ranges (`from 2 to 7`) settled as a whole: one end is not right beside an open one."""
+    out = list(items)
+    for at, item in enumerate(items[1:], 1):
+        if in_range_with(item.sentence, item.claim) is not items[at - 1].claim or item.paired:
+            continue
+        ends = (items[at - 1], item)
+        if {end.verdict for end in ends} == {"grounded", "open"} and any(e.how.startswith("derived") for e in ends):
+            for place, end in zip((at - 1, at), ends, strict=True):
+                if end.verdict == "grounded":
+                    out[place] = end._replace(verdict="open", how="the other end of the range is open")
+    return out
 
 
 def _of_pair(sentence: Sentence, claim: Claim, agrees_: bool | None, leaves: tuple[int, ...], how: str) -> Settled:
