@@ -35,6 +35,8 @@ FAILED = [
     ("Permission denied", "permission"),
     ("Tool call timed out.", "transient"),
     ("Unknown tool: excel_read", "invalid_request"),
+    ("Your proposed edit has introduced new syntax error(s). Please read this error message.", "invalid_request"),
+    ("TimeoutError", "transient"),
     ("MCP error -32602: Invalid arguments for tool get-station-code", "invalid_request"),
     ("<html><head><title>502 Bad Gateway</title></head></html>", "transient"),
     ({"error": "rate limit exceeded"}, "transient"),

@@ -80,11 +80,15 @@ class _Record:
         if done:
             return self._against_done(claim, done, failed)
         pending = [call for call in self.pending if self._could(call, act)]
-        if pending:  # said beside the call itself, or the result was not recorded
-            return None if pending[-1].message == self.said.message else Unmatched(self.said, claim, None, sure=False)
+        if pending:
+            return None if self._beside(pending[-1]) else Unmatched(self.said, claim, None, sure=False)
         if failed:
             return self._against_failed(claim, failed[-1])
         return self._against_nothing(claim, act)
+
+    def _beside(self, call: CallView) -> bool:
+        """Whether a call was made in the same message, or in a trace that records no results at all."""
+        return call.message == self.said.message or not (self.done or self.failed)
 
     def _could(self, call: CallView, act: str) -> bool:
         name = verbs.acting(call.call)

@@ -71,7 +71,8 @@ _ANNOUNCED = re.compile(
     r"|error$|fatal:|failed (?:to|with)\b|failure:|failed:|(?:mcp|api|http|runtime|system|network) error\b"
     r"|(?:could not|couldn't|cannot|can't|unable to) \w"
     r"|traceback \(most recent call last\)"
-    r"|(?:[a-z_]\w{0,40}\.){0,6}[a-z_]\w{0,60}(?:error|exception|timeout)\b\s*[:(]"
+    r"|(?:[a-z_]\w{0,40}\.){0,6}[a-z_]\w{0,60}(?:error|exception|timeout)\b\s*(?:[:(]|$)"
+    r"|[^.\n]{0,60}\b(?:syntax|parse|compilation|runtime) errors?\b"
     r"|(?:the )?(?:tool|request|operation|call|connection|query|command)\b[^.\n]{0,40}\b(?:failed|timed out|was denied)"
     r")",
     re.IGNORECASE,
