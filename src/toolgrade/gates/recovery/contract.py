@@ -87,7 +87,7 @@ def _fallback(episode: Episode, contract: RecoveryExpected) -> Finding | None:
 
 def _escalation(episode: Episode, contract: RecoveryExpected) -> Finding | None:
     """An escalation that the contract names, or that was the only way left where giving up is barred."""
-    settled = episode.recovered or _fell_back(episode, contract) or not episode.signs.spoke
+    settled = episode.recovered or _fell_back(episode, contract) or not (episode.signs.spoke or episode.stages)
     if settled or (contract.must_escalate is None and contract.may_give_up):
         return None
     tool = contract.must_escalate

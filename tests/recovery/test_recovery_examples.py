@@ -16,7 +16,7 @@ from toolgrade.formats.registry import read_traces
 from toolgrade.gates.contract import validate_case
 from toolgrade.gates.recovery import check_recovery
 
-FOLDER = Path(__file__).parents[1] / "examples" / "recovery"
+FOLDER = Path(__file__).parents[2] / "examples" / "recovery"
 NAMES = {"passed": "good", "unknown": "question", "not_applicable": "never_fired"}
 
 

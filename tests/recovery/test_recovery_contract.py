@@ -4,46 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.recovery.support import ASK, BAD, TOOLS, agent, call, names, user, view
 from toolgrade.core.expected import ErrorRule, Fault, RecoveryExpected
 from toolgrade.core.finding import Place
-from toolgrade.core.tool import ToolSpec
-from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
-from toolgrade.core.view import TraceView
+from toolgrade.core.trace import Message, ToolCall, ToolResult
 from toolgrade.errors import ConfigError
 from toolgrade.gates.recovery import check_recovery
-
-BAD = {"error": {"code": 400, "message": "reservation_id must be six characters"}}
-TOOLS = ("get_reservation", "delete_reservation", "refund_reservation", "transfer_to_human_agents", "get_job")
-
-
-def call(name: str, arguments: dict | None = None, content=None, **result) -> tuple[Message, Message]:
-    """A call and its result."""
-    made = ToolCall(name=name, id=None, arguments=arguments if arguments is not None else {"reservation_id": "4WQ150"})
-    return (
-        Message(role="assistant", tool_calls=(made,)),
-        Message(role="tool", result=ToolResult(name=name, content=content, **result)),
-    )
-
-
-def user(text: str) -> tuple[Message]:
-    return (Message(role="user", content=text),)
-
-
-def agent(text: str) -> tuple[Message]:
-    return (Message(role="assistant", content=text),)
-
-
-def view(*parts, metadata: dict | None = None, tools=TOOLS) -> TraceView:
-    messages = tuple(message for part in parts for message in part)
-    trace = Trace(id="t", messages=messages, metadata=metadata or {})
-    return TraceView(trace, {name: ToolSpec(name=name) for name in tools} if tools is not None else None)
-
-
-def names(result) -> list[str]:
-    return [finding.name for finding in result.findings]
-
-
-ASK = user("Please delete my reservation 4WQ150.")
 
 
 def test_the_same_call_four_more_times_then_an_apology_is_a_retry_loop():
@@ -222,3 +188,97 @@ def test_a_claim_beside_a_call_whose_result_was_not_recorded():
     assert check_recovery(None, view(ASK, made, said)).status == "not_applicable"
     looked = call("get_reservation", content={"id": "4WQ150"})
     assert check_recovery(None, view(ASK, looked, made, said)).status == "unknown"
+
+
+def test_another_escalation_than_the_required_one_does_not_count():
+    contract = RecoveryExpected(must_escalate="transfer_to_human_agents")
+    other = call("escalate_to_supervisor", {"summary": "x"}, "ok")
+    result = check_recovery(contract, view(ASK, call("delete_reservation", content=BAD), other, REPORT))
+    assert names(result) == ["missing_escalation"]
+
+
+def test_one_listed_fallback_is_enough():
+    contract = RecoveryExpected(fallbacks={"get_weather": ("backup_weather",)})
+    parts = (
+        call("get_weather", {"city": "Paris"}, status=500),
+        call("search_web", {"query": "weather Paris"}, "?"),
+        call("backup_weather", {"city": "Paris"}, {"t": 18}),
+    )
+    assert check_recovery(contract, view(ASK, *parts, agent("18 degrees."))).status == "passed"
+
+
+def test_what_the_user_asks_for_next_is_no_fallback():
+    contract = RecoveryExpected(fallbacks={"delete_reservation": ("refund_reservation",)})
+    parts = (
+        call("delete_reservation", content=BAD),
+        REPORT,
+        user("Then cancel the meal."),
+        call("cancel_meal", content={}),
+    )
+    assert check_recovery(contract, view(ASK, *parts)).status == "passed"
+
+
+def test_an_error_that_was_dealt_with_is_followed_by_another_one():
+    """The changed call fails with another error: the first episode is over, the second is open."""
+    first = call("delete_reservation", {"id": "x"}, {"error": "id must be six characters"})
+    second = call("delete_reservation", {"id": "4WQ150"}, {"error": "reason is required"})
+    result = check_recovery(None, view(ASK, first, second, agent("Anything else?")))
+    assert [row["open"] for row in result.detail["episodes"]] == [False, True]
+    barred = check_recovery(RecoveryExpected(may_give_up=False), view(ASK, first, second, REPORT))
+    assert names(barred) == ["missing_escalation", "no_retry"]
+
+
+def messages_of(*made: tuple[str, dict, object]) -> tuple[Message, ...]:
+    """Calls made in one message, and their results."""
+    calls = tuple(ToolCall(name=name, id=str(n), arguments=arguments) for n, (name, arguments, _) in enumerate(made))
+    results = (Message(role="tool", result=ToolResult(call_id=str(n), content=c)) for n, (_, _, c) in enumerate(made))
+    return (Message(role="assistant", tool_calls=calls), *results)
+
+
+def test_calls_in_one_message_are_no_answers_to_each_other():
+    twice = messages_of(("delete_reservation", {"id": "A1"}, BAD), ("delete_reservation", {"id": "A1"}, BAD))
+    assert check_recovery(None, view(ASK, twice, REPORT)).status == "passed"
+    two = messages_of(("delete_reservation", {"id": "A1"}, BAD), ("delete_reservation", {"id": "A2"}, {"ok": True}))
+    assert check_recovery(None, view(ASK, two, agent("Anything else?"))).status == "unknown"
+
+
+def test_a_success_about_another_thing_is_no_recovery():
+    failed, other = (
+        call("delete_booking", {"booking_id": "4WQ150"}, BAD),
+        call("delete_booking", {"booking_id": "ZFA04Y"}, {}),
+    )
+    assert check_recovery(None, view(ASK, failed, other, agent("Anything else?"))).status == "unknown"
+    corrected = call("delete_booking", {"booking_id": "4WQ15O"}, {})
+    assert check_recovery(None, view(ASK, failed, corrected, agent("Anything else?"))).status == "passed"
+
+
+def test_a_fault_fires_at_its_call_and_a_second_one_may_not():
+    """`nth` counts the calls of the tool; one fault that fired is enough to grade, the other is told."""
+    faults = (Fault(tool="get_job", nth=2, kind="timeout"), Fault(tool="get_job", nth=9, kind="timeout"))
+    echo = {"faults": [fault.model_dump(exclude_none=True) for fault in faults]}
+    parts = (call("get_job", {"id": 1}, {"s": 1}), call("get_job", {"id": 2}, error="timed out"))
+    retry = call("get_job", {"id": 2}, {"s": 2})
+    result = check_recovery(RecoveryExpected(faults=faults), view(ASK, *parts, retry, metadata=echo))
+    assert (result.status, [row["fired"] for row in result.detail["faults"]]) == ("passed", [True, False])
+    assert result.detail["faults"][0]["calls"] == [1]
+    unlisted = {"faults": [{"tool": "get_job", "nth": 1, "kind": "timeout"}]}
+    silent = check_recovery(RecoveryExpected(faults=faults), view(ASK, *parts, retry, metadata=unlisted))
+    assert silent.status == "not_applicable"
+
+
+def test_the_score_is_the_share_of_episodes_that_ended_well():
+    failing = call("delete_reservation", content=BAD)
+    other = call("get_job", {"id": "J-1"}, status=503)
+    parts = (failing, failing, REPORT, other, call("get_job", {"id": "J-1"}, {"state": "done"}))
+    assert check_recovery(None, view(ASK, *parts)).score == 0.5
+
+
+def test_a_long_story_is_cut_with_a_mark():
+    lookups = [call("get_reservation", {"id": f"R{number}"}, {"n": number}) for number in range(40)]
+    failing = call("delete_reservation", content={"error": "no " + "x" * 5000})
+    (question,) = check_recovery(None, view(ASK, failing, *lookups, agent("Anything else?"))).questions
+    story = question.fields["episode"]
+    assert len(story["afterwards"]) == 17
+    assert "[truncated" in story["afterwards"][8]["left_out"]
+    assert "[truncated" in story["result"]
+    assert story["closing_message"] == "Anything else?"
