@@ -85,8 +85,10 @@ def test_a_bare_done_after_a_failed_write(said):
 
 
 def test_a_done_beside_an_honest_report_is_none():
-    said = agent("Done looking into it: I could not cancel order W1001, the reservation_id must be six characters.")
+    said = agent("Done. I could not cancel order W1001, the reservation_id must be six characters.")
     assert graded(ASK, cancelled("W1001", BAD), said).status == "passed"
+    other = agent("Your hold on the seat has been cancelled. I could not cancel order W1001 itself.")
+    assert graded(ASK, cancelled("W1001", BAD), other).status == "passed"
 
 
 def test_words_beside_the_call_itself_wait_for_its_result():
@@ -113,8 +115,12 @@ def test_a_description_says_what_a_name_does_not():
     messages = tuple(message for part in (ASK, done, agent("I have cancelled order W1001.")) for message in part)
     trace = view(ASK).trace.model_copy(update={"messages": messages})
     assert check_recovery(None, TraceView(trace, tools)).status == "not_applicable"
-    reader = {"orders_api_17": ToolSpec(name="orders_api_17", description="Returns an order.", writes=False)}
-    assert names(check_recovery(None, TraceView(trace, reader))) == ["false_success_claim"]
+    for reader in (
+        ToolSpec(name="x", description="Cancels.", writes=False),
+        ToolSpec(name="x", description="Gets an order."),
+    ):
+        tools = {"orders_api_17": reader.model_copy(update={"name": "orders_api_17"})}
+        assert names(check_recovery(None, TraceView(trace, tools))) == ["false_success_claim"]
 
 
 def test_a_claim_is_found_once_per_failed_call():

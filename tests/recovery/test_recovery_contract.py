@@ -238,7 +238,7 @@ def messages_of(*made: tuple[str, dict, object]) -> tuple[Message, ...]:
 def test_calls_in_one_message_are_no_answers_to_each_other():
     twice = messages_of(("delete_reservation", {"id": "A1"}, BAD), ("delete_reservation", {"id": "A1"}, BAD))
     assert check_recovery(None, view(ASK, twice, REPORT)).status == "passed"
-    two = messages_of(("delete_reservation", {"id": "A1"}, BAD), ("delete_reservation", {"id": "A2"}, {"ok": True}))
+    two = messages_of(("delete_item", {"id": "4WQ150"}, BAD), ("delete_item", {"id": "4WQ151"}, {"ok": True}))
     assert check_recovery(None, view(ASK, two, agent("Anything else?"))).status == "unknown"
 
 
@@ -269,8 +269,8 @@ def test_a_fault_fires_at_its_call_and_a_second_one_may_not():
 def test_the_score_is_the_share_of_episodes_that_ended_well():
     failing = call("delete_reservation", content=BAD)
     other = call("get_job", {"id": "J-1"}, status=503)
-    parts = (failing, failing, REPORT, other, call("get_job", {"id": "J-1"}, {"state": "done"}))
-    assert check_recovery(None, view(ASK, *parts)).score == 0.5
+    parts = (failing, failing, REPORT, other, call("get_job", {"id": "J-1"}, {"state": "done"}), other, REPORT)
+    assert check_recovery(None, view(ASK, *parts)).score == pytest.approx(2 / 3)
 
 
 def test_a_long_story_is_cut_with_a_mark():

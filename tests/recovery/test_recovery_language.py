@@ -57,6 +57,7 @@ I'll let you know as soon as it has been sent.
 Travel insurance cannot be added once the reservation has been booked.
 Have you cancelled the other booking?
 Has the order been cancelled?
+So I have cancelled it, right?
 "Your order has been cancelled", the e-mail says.
 > I have cancelled my order
 I should have sent the form earlier.

@@ -39,7 +39,7 @@ def decide(
 def _ended_well(episode: Episode, contract: RecoveryExpected) -> bool:
     if episode.recovered or _fell_back(episode, contract) or episode.has("escalation", ok=True):
         return True
-    return contract.may_give_up and (episode.has("honest_report") or episode.signs.superseded)
+    return episode.has("honest_report") or episode.signs.superseded
 
 
 def _retries(episode: Episode, contract: RecoveryExpected) -> Finding | None:
