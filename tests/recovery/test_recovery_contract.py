@@ -11,6 +11,8 @@ from toolgrade.core.trace import Message, ToolCall, ToolResult
 from toolgrade.errors import ConfigError
 from toolgrade.gates.recovery import check_recovery
 
+REPORT = agent("I'm sorry, I could not delete the reservation: its id must have six characters.")
+
 
 def test_the_same_call_four_more_times_then_an_apology_is_a_retry_loop():
     failing = call("delete_reservation", content=BAD)
@@ -33,6 +35,19 @@ def test_a_successful_write_between_makes_the_same_call_a_new_attempt():
         None, view(ASK, failing, fixed, failing, agent("Sorry, I could not delete the reservation."))
     )
     assert (result.status, result.units) == ("passed", 2)
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("Please try it again.", []),
+        ("I've unlocked it on my side, it should work now.", []),
+        ("But I want it deleted!", ["misread_result"]),
+    ],
+)
+def test_the_same_call_because_the_user_asked_for_it(told, found):
+    failing = call("delete_reservation", content=BAD)
+    assert names(check_recovery(None, view(ASK, failing, REPORT, user(told), failing, REPORT))) == found
 
 
 def test_a_transient_error_once_then_success_passes():
@@ -69,9 +84,6 @@ def test_a_false_claim_comes_before_a_retry_loop():
     failing = call("delete_reservation", content=BAD)
     result = check_recovery(None, view(ASK, *[failing] * 5, agent("I have deleted it.")))
     assert names(result) == ["false_success_claim"]
-
-
-REPORT = agent("I'm sorry, I could not delete the reservation: its id must have six characters.")
 
 
 def test_an_honest_report_passes():

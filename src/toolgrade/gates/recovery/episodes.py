@@ -147,14 +147,15 @@ class _Reader:
         written = False
         for later in self.view.calls[failed.number + 1 : failed.number + 1 + HORIZON]:
             ok = later.number not in self.failures
-            if self._is_repeat(failed, later) and not written:
+            if self._is_repeat(failed, later) and not written and not self._asked_for(failed, later):
                 settled = self._repeat(failed, later, ok)
             elif later.message == failed.message:
                 continue
             else:
                 settled = self._other(failed, later, ok)
             name = verbs.acting(later.call)
-            self.went_on = self.went_on or (later.turn == failed.turn and not verbs.only_thinks(name))
+            in_turn = later.turn == failed.turn and later.message != failed.message
+            self.went_on = self.went_on or (in_turn and not verbs.only_thinks(name))
             if settled:
                 return later.message
             written = written or (ok and verbs.may_write(name, self.view.tools.get(name)))
@@ -165,6 +166,15 @@ class _Reader:
         if later.call.arguments is None and later.call.arguments_raw != failed.call.arguments_raw:
             return False
         return later.call.name == failed.call.name and equal(later.call.arguments, failed.call.arguments)
+
+    def _asked_for(self, failed: CallView, later: CallView) -> bool:
+        """Whether the user, speaking in between, asked to try again or told that something is different now."""
+        between = self.view.trace.messages[failed.message : later.message]
+        return later.turn != failed.turn and any(
+            report_language.asks_to_retry(message.content)
+            for message in between
+            if message.role == "user" and message.content
+        )
 
     def _repeat(self, failed: CallView, later: CallView, ok: bool) -> bool:
         """Note the identical call; one in the same message is a duplicate, no answer to the failure."""

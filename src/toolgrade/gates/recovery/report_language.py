@@ -1,4 +1,4 @@
-"""Reports of failure and questions to the user in what the agent said."""
+"""Reports of failure and questions to the user in what the agent said; wishes to try again in what the user said."""
 
 from __future__ import annotations
 
@@ -64,6 +64,19 @@ _HINT = re.compile(
 def hints_at_failure(text: str) -> bool:
     """Whether a text may be telling of a failure in words that `reports_failure` does not know."""
     return _HINT.search(text[:MAX_TEXT]) is not None
+
+
+_AGAIN = re.compile(
+    r"\b(?:try|retry|do|run|attempt|check)\b[^.!?\n]{0,40}\b(?:again|once more|one more time)\b|\bretry\b"
+    r"|\b(?:should|will|ought to) work now\b|\bI(?: have|['’]ve)(?: now| just)* (?:added|fixed|changed|updated|enabled"
+    r"|unlocked|topped|paid|restarted|corrected|activated|logged)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_to_retry(text: str) -> bool:
+    """Whether a user asks to try again, or tells that they have changed something."""
+    return _AGAIN.search(text[:MAX_TEXT]) is not None
 
 
 def asks(text: str) -> bool:
