@@ -27,7 +27,7 @@ from toolgrade.calibration.calibrate import calibrate, recorded_judge
 from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.run import CalibrationRun
-from toolgrade.calibration.trust import corrected
+from toolgrade.calibration.trust import labelled as labelled_sample
 from toolgrade.errors import ConfigError
 from toolgrade.stats.agreement import kappa
 from toolgrade.stats.paired import compare_judges
@@ -163,7 +163,8 @@ def test_tau2_corrected_pass_rates_cover_the_true_reward_rate(shared: Path) -> N
         labelled = [str(i) for i in rng.choice(sorted(truth), 60, replace=False)]
         labels = label_set("telecom", {i: (i, {}) for i in labelled}, [(i, "reward", truth[i]) for i in labelled])
         run = run_of(labels, {i: said[i] for i in labelled}, "quick").model_copy(update={"sampling_design": "random"})
-        found = corrected(run, sum(said[i] == "pass" for i in decided), len(decided))
+        found = labelled_sample(run).corrected(sum(said[i] == "pass" for i in decided), len(decided))
+        assert found is not None
         assert found.corrected.interval is not None
         covered.append(found.corrected.interval.low <= rate <= found.corrected.interval.high)
     assert np.mean(covered) >= 0.9

@@ -16,9 +16,10 @@ def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> Tr
         BrokenHistory: a history is not what was appended.
         ConfigError: a label set cannot be read as one.
     """
-    hashes = {name: store.label_set(dimension, name).hash() for name in store.sets(dimension)}
-    alarm = drifting(store, dimension, judge.judge_id)
-    return trust(dimension, judge, store.history(dimension), hashes, now, alarm)
+    history = store.history(dimension)
+    used = {run.set for run in history} & set(store.sets(dimension))
+    hashes = {name: store.label_set(dimension, name).hash() for name in used}
+    return trust(dimension, judge, history, hashes, now, drifting(store, dimension, judge.judge_id))
 
 
 def drifting(store: Store, dimension: str, judge_id: str) -> bool:

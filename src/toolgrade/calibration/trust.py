@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from toolgrade.calibration.history import latest, live
+from toolgrade.calibration.item import Design
 from toolgrade.calibration.measure import Measurement
 from toolgrade.calibration.mend import Evidence, Mend, mend
 from toolgrade.calibration.policy import Decision, Now, Standing, decide
@@ -31,6 +32,25 @@ class JudgeNow(Frozen):
     model_reported: str | None = None
 
 
+class Labelled(Frozen):
+    """The labelled sample that corrects a judged rate: how it was picked, its raw counts, people's own rate.
+
+    `people` is None where the design needs no weights for it.
+    """
+
+    design: Design
+    counts: dict[str, int]
+    people: Estimate | None = None
+
+    def corrected(self, passed: int, judged: int) -> CorrectedRate | None:
+        """Return the PASS rate of `judged` items of which the judge passed `passed`; None where none was judged."""
+        if not judged:
+            return None
+        cells = [self.counts[cell] for cell in ("FF", "FP", "PF", "PP")]
+        table = np.array(cells, dtype=np.float64).reshape(2, 2)
+        return corrected_rate(Judged(passed, judged), table, self.design, self.people)
+
+
 class TrustReport(Frozen):
     """A dimension's level for one judge on one label set, with all reasons; `mends` says what would lift each.
 
@@ -45,6 +65,7 @@ class TrustReport(Frozen):
     reasons: tuple[str, ...] = ()
     evidence: Evidence | None = None
     strata: dict[str, Decision] = Field(default_factory=dict)
+    labelled: Labelled | None = None
     run_id: str | None = None
     age_days: float | None = None
 
@@ -104,6 +125,7 @@ def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime
         reasons=decision.reasons,
         evidence=_evidence(standing, run.measurement),
         strata={name: decide(run.standing(name), today) for name in run.strata},
+        labelled=labelled(run),
         run_id=run.run_id,
         age_days=age,
     )
@@ -119,17 +141,13 @@ def _evidence(standing: Standing, measured: Measurement) -> Evidence:
     )
 
 
-def corrected(run: CalibrationRun, passed: int, judged: int) -> CorrectedRate:
-    """Return the PASS rate of `judged` items of which the judge passed `passed`, as the run's labels correct it."""
-    counts, weighted = run.measurement.counts, run.measurement.weighted
-    table = np.array([[counts["FF"], counts["FP"]], [counts["PF"], counts["PP"]]], dtype=np.float64)
-    people = _people(weighted, run) if run.sampling_design == "verdict_stratified" else None
-    return corrected_rate(Judged(passed, judged), table, run.sampling_design, people)
-
-
-def _people(weighted: dict[str, float], run: CalibrationRun) -> Estimate | None:
+def labelled(run: CalibrationRun) -> Labelled:
+    """Return what a run's labels say of judged rates."""
+    measured = run.measurement
+    weighted = measured.weighted
     total = sum(weighted.values())
-    if not total:
-        return None
-    share, n = (weighted["PF"] + weighted["PP"]) / total, min(run.measurement.n_effective, run.measurement.clusters)
-    return Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=int(total))
+    people = None
+    if run.sampling_design == "verdict_stratified" and total:
+        share, n = (weighted["PF"] + weighted["PP"]) / total, min(measured.n_effective, measured.clusters)
+        people = Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=round(total))
+    return Labelled(design=run.sampling_design, counts=measured.counts, people=people)

@@ -53,7 +53,19 @@ def _dimension(name: str, part: DimensionSummary) -> str:
         agreed = f"; of {together.questions} questions {together.unanimous} unanimous, {together.splits} split votes, "
         agreed += f"{together.flips} flips"
     open_ = f", {part.not_asked} not asked" if part.not_asked else ""
-    return f"{name} by {part.model} said {said}{open_}{rate}; {counts}; {calls}{agreed}"
+    return f"{name} by {part.model} said {said}{open_}{rate}{_corrected(part)}; {counts}; {calls}{agreed}"
+
+
+def _corrected(part: DimensionSummary) -> str:
+    """Say what people's labels make of the judge's rate, and what they say without the judge."""
+    found = part.corrected
+    if found is None:
+        return ""
+    alone = f", people alone {found.human_only}" if found.human_only.value is not None else ""
+    nothing = ", the judge adds nothing" if "judge_adds_nothing" in found.flags else ""
+    if found.corrected.value is None:
+        return f", UNCORRECTED: {found.corrected.reason}{alone}"
+    return f", corrected {found.corrected}{alone}{nothing}"
 
 
 def _number(count: int | None) -> str:

@@ -13,6 +13,7 @@ from toolgrade.core.result import TraceResult
 from toolgrade.core.verdict import Trust, Verdict
 from toolgrade.judges.panel import Panel, agreement
 from toolgrade.pipeline.judging.trusting import Trusting
+from toolgrade.stats.corrected import CorrectedRate
 from toolgrade.stats.rates import Rate, rate
 
 
@@ -30,7 +31,8 @@ class DimensionSummary(Frozen):
     """One dimension's judge over a run.
 
     `questions` counts places that asked, `distinct` different questions; `said` counts verdicts by word over
-    the places, `not_asked` those that have none. `rate` is the judge's own: pass / (pass + fail) / questions.
+    the places, `not_asked` those that have none. `rate` is the judge's own: pass / (pass + fail) / questions;
+    `corrected` is what the labels it was calibrated on make of it, None without a calibration.
     The costs are of calls made in this run, once for each distinct question; `cost` in US dollars, None where
     the price of a call is unknown. `quotes` counts the quotes given, `verified` those found in their field.
     """
@@ -49,6 +51,7 @@ class DimensionSummary(Frozen):
     unknown_because: dict[str, int] = Field(default_factory=dict)
     not_asked: int = 0
     rate: Rate
+    corrected: CorrectedRate | None = None
     calls: int = 0
     cached: int = 0
     input_tokens: int | None = None
@@ -121,6 +124,9 @@ class JudgingTally:
             ),
             not_asked=said["not_asked"],
             rate=rate(said["pass"], said["pass"] + said["fail"], said.total()),
+            corrected=standing.labelled.corrected(said["pass"], said["pass"] + said["fail"])
+            if standing.labelled is not None
+            else None,
             calls=sum(verdict.attempts for verdict in fresh),
             cached=len(single) - len(fresh),
             input_tokens=_sum([verdict.input_tokens for verdict in fresh]),

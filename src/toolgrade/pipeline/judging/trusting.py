@@ -30,29 +30,19 @@ def uncalibrated(dimension: str, judge: JudgeNow) -> TrustReport:
 
 
 def calibrated(store: Store, now: datetime) -> TrustOf:
-    """Return the trust that the calibrations in `store` give at the time `now`."""
+    """Return the trust that the calibrations in `store` give at the time `now`, its drift alarms included."""
+    from toolgrade.calibration.today import trust_in
 
-    from toolgrade.calibration.history import live
-    from toolgrade.calibration.trust import trust
-
-    def report(dimension: str, judge: JudgeNow) -> TrustReport:
-        history = store.history(dimension)
-        present = set(store.sets(dimension)) & {run.set for run in live(history)}
-        hashes = {name: store.label_set(dimension, name).hash() for name in present}
-        return trust(dimension, judge, history, hashes, now)
-
-    return report
+    return lambda dimension, judge: trust_in(store, dimension, judge, now)
 
 
 def labels_missing(store: Store, dimension: str) -> int:
     """Return how many labelled test items the fullest label set of a dimension lacks for full trust, at least."""
     from toolgrade.calibration.policy import Policy
+    from toolgrade.calibration.status import set_status
 
-    counts = [0]
-    for name in store.sets(dimension):
-        labels = store.label_set(dimension, name)
-        counts.append(sum(labels.resolved[item.item_id].label in ("PASS", "FAIL") for item in labels.in_split("test")))
-    return max(Policy().min_n_gate - max(counts), 0)
+    needs = (set_status(store.label_set(dimension, name)).need.total for name in store.sets(dimension))
+    return min(needs, default=Policy().min_n_gate)
 
 
 class Trusting:
