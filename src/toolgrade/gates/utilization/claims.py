@@ -64,6 +64,7 @@ _YEAR = re.compile(
     rf"\b(?:{MONTH},?|in|since|by|from|to|until|till|through|during|of|and|year|season|early|late|mid)\s(?:19|20)\d\d$",
     re.IGNORECASE,
 )
+_LONGEST = 40
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday)\b", re.IGNORECASE)
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
@@ -137,6 +138,9 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
         if not _free(taken, start, end) or _ATTACHED.match(text, end):
             continue
         start = min(found.start(g) for g in ("pre", "sign", "pre2", "num") if found[g])
+        if end - start > _LONGEST:
+            taken.append((start, end))
+            continue
         if _ENDING.search(text, 0, start):
             out.append(Claim("identifier", found["num"], found.start("num"), end, found["num"]))
             taken.append((start, end))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, fields_named
-from toolgrade.gates.utilization.ground import agrees, comparable, is_money
+from toolgrade.gates.utilization.ground import agrees, is_money
 from toolgrade.gates.utilization.index import Index
-from toolgrade.gates.utilization.lexicon import LEAST, MOST, TOTALS, listed
+from toolgrade.gates.utilization.lexicon import TOTALS, listed
 from toolgrade.gates.utilization.link import Sentence, after
 from toolgrade.gates.utilization.settle import Settled
 from toolgrade.gates.utilization.shapes import quantity
@@ -35,8 +35,6 @@ def derived(index: Index, item: Settled, earlier: Sequence[Settled]) -> Settled 
         ("count", _count(index, sentence, claim)),
         ("sum", _sum(index, claim, named, amounts) if told & TOTALS else None),
         ("difference", _difference(index, claim, amounts) if told & _DIFFERENCES else None),
-        ("minimum", _extreme(index, claim, named, min) if told & LEAST else None),
-        ("maximum", _extreme(index, claim, named, max) if told & MOST else None),
     ):
         if leaves:
             return Settled(sentence, claim, "grounded", f"derived: {how}", tuple(leaves[:12]))
@@ -119,22 +117,3 @@ def _difference(index: Index, claim: Claim, amounts: list[Settled]) -> list[int]
             if abs(gap - abs(claim.number)) <= claim.step / 2:
                 return [one.leaves[0], other.leaves[0]]
     return None
-
-
-def _extreme(index: Index, claim: Claim, named: Named, pick: Callable[..., int]) -> list[int] | None:
-    if named.word is None:
-        return None
-    for document in reversed(index.documents[-3:]):
-        for number in sorted(named.scores, key=lambda f: -named.scores[f]):
-            field = index.fields[number]
-            leaves = [leaf for leaf in index.within(number, document.root) if _of_kind(index, claim, leaf)]
-            if len(leaves) > 1:
-                best = pick(leaves, key=lambda leaf: quantity(index.leaves[leaf].value) or 0.0)
-                if agrees(claim, index.leaves[best].value, field):
-                    return [best]
-    return None
-
-
-def _of_kind(index: Index, claim: Claim, leaf: int) -> bool:
-    held = index.leaves[leaf]
-    return comparable(claim, held.value, index.fields[held.field])

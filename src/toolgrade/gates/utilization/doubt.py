@@ -23,7 +23,7 @@ _OTHER_UNIT = re.compile(
     r"\s*(?:°\s?F|F\b|degrees?\s+F|mph|miles|knots|k(?:m/h|ph|mh)|in(?:ch|ches|\b)|feet|ft\b|mm\b|cm\b|lbs?\b)",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"\W*(?:he|she|it|they)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|that)\b", re.IGNORECASE)
 
 
 class Case:

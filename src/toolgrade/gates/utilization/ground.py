@@ -52,7 +52,8 @@ def _equal(claim: Claim, number: float, field: Field) -> bool:
         number /= 100
     if _near(claim, number) or (number < 0 <= claim.number and _near(claim, -number) and claim.unit == "money"):
         return True
-    if claim.unit == "percent" and -1 <= number <= 1:
+    whole = PERCENT.isdisjoint((*field.tokens, *field.around))
+    if claim.unit == "percent" and (-1 < number < 1 or (not whole and abs(number) == 1)):
         return _near(claim, number * 100)
     return claim.unit == "" and minor and claim.step < 1 and _near(claim, number / 100)
 

@@ -31,6 +31,7 @@ class Field(NamedTuple):
     tokens: tuple[str, ...]
     around: tuple[str, ...]
     leaves: list[int]
+    naming: bool = False
 
 
 class Leaf(NamedTuple):
@@ -74,6 +75,8 @@ class Leaves:
         self.vocabulary: dict[str, list[int]] = defaultdict(list)
         self.spelled: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.longest: dict[str, int] = {}
+        self._depth = 0
+        self._shapes: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
         self.booleans: list[int] = []
         self.status_fields: list[int] = []
         self.status_values: set[str] = set()
@@ -101,45 +104,54 @@ class Leaves:
         return len(self.records) - 1
 
     def _walk(self, value: Any, pointer: str, path: tuple[str, ...], record: int) -> None:
-        if isinstance(value, dict):
-            if table := columns(value):
+        """Read a value; what lies deeper than any sane payload nests is left out, so claims about it stay open."""
+        if not isinstance(value, dict | list):
+            self._leaf(value, pointer, path, record)
+        elif self._depth < _DEEP:
+            self._depth += 1
+            if isinstance(value, list):
+                self._list(value, pointer, path, record)
+            elif table := columns(value):
                 self._rows(value, table, pointer, path, record)
             else:
                 self._object(value, pointer, path, record)
-        elif isinstance(value, list):
-            self._list(value, pointer, path, record)
-        else:
-            self._leaf(value, pointer, path, record)
+            self._depth -= 1
 
     def _object(self, value: dict[str, Any], pointer: str, path: tuple[str, ...], record: int) -> None:
         things = alike(value)
         for key, item in value.items():
             at = f"{pointer}/{escape(key)}"
-            if key in things and len(self.records[record].shape) < _DEEP:
-                inner = self._record(record, (*self.records[record].shape, *path, "*"), self.records[record].depth + 1)
-                self.records[inner].key = key
-                self.records[inner].label = spelling(key)
-                self._label(key, inner, naming=True)
-                self._object(item, at, (*path, "*"), inner)
-                self.records[inner].last = len(self.leaves)
-            elif len(path) < _DEEP:
+            if key not in things:
                 self._walk(item, at, (*path, key), record)
+                continue
+            inner = self._inside(record, (*path, "*"))
+            self.records[inner].key = key
+            self.records[inner].label = spelling(key)
+            self._label(key, inner, naming=True)
+            self._walk(item, at, (*path, "*"), inner)
+            self.records[inner].last = len(self.leaves)
 
     def _list(self, value: list[Any], pointer: str, path: tuple[str, ...], record: int) -> None:
         for number, item in enumerate(value):
             at = f"{pointer}/{number}"
             if isinstance(item, dict):
-                inner = self._record(record, (*self.records[record].shape, *path), self.records[record].depth + 1)
+                inner = self._inside(record, path)
                 self._walk(item, at, path, inner)
                 self.records[inner].last = len(self.leaves)
-            elif len(path) < _DEEP:
+            else:
                 self._walk(item, at, path, record)
+
+    def _inside(self, record: int, path: tuple[str, ...]) -> int:
+        """Return a new record within another, of the kind that its path tells."""
+        outer = self.records[record]
+        shape = self._shapes.setdefault((outer.shape, path), (*outer.shape, *path))
+        return self._record(record, shape, outer.depth + 1)
 
     def _rows(self, value: dict[str, Any], table: list[str], pointer: str, path: tuple[str, ...], record: int) -> None:
         first = value[table[0]]
         keys = list(first) if isinstance(first, dict) else range(len(first))
         for key in keys:
-            inner = self._record(record, (*self.records[record].shape, *path, "*"), self.records[record].depth + 1)
+            inner = self._inside(record, (*path, "*"))
             for column in table:
                 self._leaf(value[column][key], f"{pointer}/{escape(column)}/{key}", (*path, column), inner)
             self.records[inner].last = len(self.leaves)
@@ -157,16 +169,16 @@ class Leaves:
         elif isinstance(value, bool):
             if field.number not in self.booleans:
                 self.booleans.append(field.number)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            self.values[float(value)].append(number)
-            if isinstance(value, int) and _NAMING.intersection(field.tokens):
+        elif (amount := quantity(value)) is not None:
+            self.values[amount].append(number)
+            if field.naming and isinstance(value, int):
                 self._label(str(value), record, leaf=number)
 
     def _field(self, path: tuple[str, ...]) -> Field:
         own = next((part for part in reversed(path) if part != "*"), "")
         tokens = name_tokens(own)
         around = tuple(token for part in path[:-1] for token in name_tokens(part))
-        field = Field(len(self.fields), path, tokens, around, [])
+        field = Field(len(self.fields), path, tokens, around, [], bool(_NAMING.intersection(tokens)))
         self.fields.append(field)
         self._fields[path] = field
         for token in {*tokens, *around}:
@@ -180,7 +192,7 @@ class Leaves:
             amount = quantity(value)
             if amount is not None:
                 self.values[amount].append(number)
-                if _NAMING.intersection(field.tokens):
+                if field.naming:
                     self._label(value, record, leaf=number)
                 return
             day, _ = payload_moment(value)
@@ -191,13 +203,13 @@ class Leaves:
             if field.number not in self.status_fields:
                 self.status_fields.append(field.number)
             self.status_values.add(value.casefold())
-        self._label(value, record, bool(_NAMING.intersection(field.tokens)), number)
+        self._label(value, record, field.naming, number)
 
     def _label(self, text: str, record: int, naming: bool = False, leaf: int | None = None) -> None:
         parts = WORD.findall(text)
         if not 0 < len(parts) <= 8:
             return
-        key = tuple(map(fold, parts))
+        key = tuple(map(fold, parts)) if len(parts) > 1 else (fold(parts[0]),)
         if leaf is not None:
             self.spelled[key].append(leaf)
         held = self.labels[key]

@@ -200,11 +200,11 @@ def _compare(case: Case, linked: list[int]) -> Settled:
 
 
 def _one_of_a_group(case: Case, linked: list[int]) -> bool:
-    """Say whether the linked values are one record's group of alike values, named as such: one of its `prices`."""
+    """Say whether the linked values are a group of amounts that is named as such: one of the `prices`."""
     index, word = case.index, case.named.word
     paths = {index.fields[index.leaves[leaf].field].path for leaf in linked}
     groups = {path[:-1] for path in paths}
-    if word is None or case.level == 3 or len(groups) != 1 or len(paths) < 2:
+    if word is None or case.claim.unit != "money" or case.level == 3 or len(groups) != 1 or len(paths) < 2:
         return False
     group = groups.pop()
     return bool(group) and any(index.weight(word.norm, token) >= 0.9 for token in name_tokens(group[-1]))

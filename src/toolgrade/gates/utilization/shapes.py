@@ -10,6 +10,7 @@ from toolgrade.core.trace import ToolResult
 from toolgrade.core.view import CallView, payload
 from toolgrade.gates.utilization.texts import structured
 
+_HUGE = 1e100
 _NUMERIC = re.compile(
     r"\s*(?:(?P<cur>US\$|[$€£¥₹]|USD|EUR|GBP)\s?)?(?P<num>[-−]?\d+(?:,\d{3})*(?:\.\d+)?)\s?(?P<post>%|USD|EUR|GBP|€)?\s*"
 )
@@ -38,7 +39,7 @@ def quantity(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value)
+        return float(value) if abs(value) < _HUGE else None
     if isinstance(value, str) and len(value) < 40:
         found = _NUMERIC.fullmatch(value)
         if found:
@@ -48,7 +49,7 @@ def quantity(value: Any) -> float | None:
 
 def escape(key: str) -> str:
     """Return one token of a JSON pointer (RFC 6901)."""
-    return str(key).replace("~", "~0").replace("/", "~1")
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 def columns(value: dict[str, Any]) -> list[str] | None:

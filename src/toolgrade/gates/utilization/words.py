@@ -58,7 +58,7 @@ def words(text: str) -> list[Word]:
 
 def fold(word: str) -> str:
     """Return `word` in lower case without a possessive ending."""
-    low = word.casefold()
+    low = word.lower() if word.isascii() else word.casefold()
     return low[:-2] if low[-2:] in ("'s", "’s") else low
 
 
