@@ -7,7 +7,10 @@ where there is none that it knows.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from toolgrade.core.trace import Message, Role, ToolCall, ToolResult
 from toolgrade.formats.access import as_list, as_object, describe, opt_list, opt_object, opt_text
@@ -31,6 +34,7 @@ ROLES: dict[str, Role] = {
     "function": "tool",
 }
 _MAX_DEPTH = 6
+_MOST_KEPT = 16_384
 
 
 def read_message(value: Any, field: str, role: str | None = None) -> list[Message]:
@@ -253,13 +257,20 @@ def _interpret_object(item: dict[str, Any], role: str, depth: int) -> list[Messa
         if isinstance(inner, dict) and ("parts" in inner or "role" in inner or "kwargs" in inner or "data" in inner):
             return interpret(inner, role, depth + 1)
     if _is_message(item):
-        return read_message(item, "", role)
+        raw = to_json(item)
+        return list(_read_once(raw, role)) if len(raw) <= _MOST_KEPT else read_message(item, "", role)
     if isinstance(item.get("message"), dict):
         return interpret({"role": role, "content": item.get("text"), **item["message"]}, role, depth + 1)
     for key in ("prompt", "text"):
         if isinstance(item.get(key), str):
             return fold(ROLES[role], [item[key]])
     return None
+
+
+@lru_cache(maxsize=4096)
+def _read_once(raw: bytes, role: str) -> tuple[Message, ...]:
+    """Return the messages of one message; every model call repeats the history, so most are read many times."""
+    return tuple(read_message(from_json(raw), "", role))
 
 
 def _is_message(item: dict[str, Any]) -> bool:

@@ -118,6 +118,8 @@ def _is_run(value: Any) -> bool:
 
 
 def _split(value: Any) -> Iterator[Part]:
+    if value == []:
+        return  # no message and no run
     if isinstance(value, list) and value and not _is_message(value[0]):
         for number, item in enumerate(value):
             yield Part(item, f"[{number}]")

@@ -44,7 +44,8 @@ def _add_call(calls: dict[str, dict[str, Any]], piece: dict[str, Any], place: in
 
 
 def _build(part: Part) -> Trace:
-    value = assembled(part.value) if isinstance(part.value, list) else part.value
+    chunks = isinstance(part.value, list) and bool(part.value)
+    value = assembled(part.value) if chunks else part.value
     return build(part._replace(value=value))
 
 

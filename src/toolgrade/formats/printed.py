@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ast
+import json
 import warnings
 from typing import Any
+
+from pydantic_core import from_json
 
 _MAX = 100_000
 _BROKEN = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 
 
 def printed_value(text: str) -> Any:
-    """Return the mapping or list that Python printed as `text`, or `text` itself where it is none."""
+    """Return the JSON value that Python printed as `text`, or `text` itself where it is none."""
     if len(text) > _MAX:
         return text
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # escapes that Python does not know are no concern here
-            return ast.literal_eval(text)
+            value = ast.literal_eval(text)
+        return from_json(json.dumps(value, ensure_ascii=False).encode(), allow_inf_nan=False)
     except _BROKEN:
         return text
 

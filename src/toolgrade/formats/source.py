@@ -133,6 +133,9 @@ class Source:
         elif self.layout == "lines":
             for number, raw in self.lines():
                 yield read_document(f"{self.name}:{number}", raw)
+        else:
+            message = f"{self.name}: found {self.not_text}, expected JSON text."
+            yield Document(self.name, None, digest(self.head), message)
 
     @cached_property
     def _document(self) -> Document:

@@ -62,15 +62,16 @@ class Timeline:
             if index is None:
                 matched.append(None)
                 continue
-            entry = self._entries[index]
+            entry, size = self._entries[index], len(self._entries)
             self._fill(entry, message, agent if said else None, said)
+            if len(self._entries) != size:  # parallel calls were brought together
+                index = self._index(entry)
             matched.append(entry)
             position = max(position, index if message.tool_calls else index + 1)
+        following: _Entry | None = None
         for number in range(len(sequence) - 1, -1, -1):
-            if matched[number] is None:
-                following = next((entry for entry in matched[number + 1 :] if entry is not None), None)
-                message, said = sequence[number]
-                matched[number] = self._insert(message, following, said, agent)
+            message, said = sequence[number]
+            following = matched[number] or self._insert(message, following, said, agent)
 
     def ask(self, call: ToolCall, agent: str | None, timestamp: str | None) -> _Call:
         """Add the start of a tool's run: the call that a message asked for, or a message of its own."""
@@ -163,13 +164,16 @@ class Timeline:
             self._fill_call(entry, call)
 
     def _fill_call(self, entry: _Entry, call: ToolCall) -> None:
-        for other in [entry, *(item for item in self._entries if item is not entry)]:
+        known = next((known for known in entry.calls if _same(known, call)), None)
+        if known is not None:
+            known.ids |= {call.id} if call.id is not None else set()
+            return
+        for other in self._entries:  # parallel calls share a message, whoever recorded them first
             known = next((known for known in other.calls if _same(known, call)), None)
-            if known is None:
+            if known is None or other is entry:
                 continue
-            if call.id is not None:
-                known.ids.add(call.id)
-            if other is not entry and not other.said and len(other.calls) == 1:  # parallel calls share a message
+            known.ids |= {call.id} if call.id is not None else set()
+            if not other.said and len(other.calls) == 1:
                 entry.calls.append(known)
                 self._entries.remove(other)
             return
