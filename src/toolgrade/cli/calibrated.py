@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from toolgrade.stats.estimate import Estimate
+from toolgrade.stats.projection import project
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,6 +33,8 @@ ROWS = {
     "alpha": "Krippendorff α",
     "ac1": "Gwet AC1 (never gates)",
 }
+DEPLOYED = (0.2, 0.1, 0.05, 0.02)
+"""FAIL shares in production for which the recalls are projected."""
 STYLES = {"trusted": "green", "advisory": "yellow", "refused": "red"}
 FLAGS = {
     "imbalanced": "the classes are unbalanced: look at FAIL recall, not at agreement",
@@ -73,6 +76,9 @@ def print_calibration(console: Console, run: CalibrationRun) -> None:
     console.print(table)
     for flag in measured.stats["kappa"].flags:
         console.print(f"  note: {FLAGS.get(flag, flag)}")
+    _print_projection(console, measured)
+    if "rubric_ambiguous" in measured.flags:
+        console.print("  note: people could not settle more than 10 % of the items: the rubric is ambiguous")
     _print_instrument(console, run)
     reasons = escape(", ".join(run.decision.reasons) or "no reservation")
     console.print(f"[{STYLES[run.decision.level]}]{run.decision.level}[/]: {reasons}")
@@ -92,6 +98,21 @@ def _people(measured: Measurement) -> str:
     return number(ceiling.mean_kappa) if ceiling else "unknown"
 
 
+def _print_projection(console: Console, measured: Measurement) -> None:
+    """κ at the mix of the label set says little about production, where failures are rarer."""
+    tpr, tnr = (measured.stats[name].value for name in ("pass_recall", "fail_recall"))
+    if tpr is None or tnr is None:
+        return
+    told = []
+    for share in DEPLOYED:
+        found = project(tpr, tnr, share)
+        kappa, precision = (
+            f"{e.value:.2f}" if e.value is not None else "-" for e in (found.kappa, found.fail_precision)
+        )
+        told.append(f"{share:.0%}: κ {kappa}, FAIL precision {precision}")
+    console.print(f"  where so many fail: {'; '.join(told)}")
+
+
 def _print_instrument(console: Console, run: CalibrationRun) -> None:
     if run.stability is not None:
         found = run.stability
@@ -104,6 +125,10 @@ def _print_instrument(console: Console, run: CalibrationRun) -> None:
             f"  probe {probe.probe}: {verdict}, {number(probe.effect)} on {probe.n} items; {escape(probe.note)}"
         )
     humans = run.measurement.humans
+    if humans.repeats:
+        console.print(
+            f"  {humans.repeats} blind repeats by the same person, equal in {number(humans.repeat_agreement)}"
+        )
     if humans.alt_test is not None and humans.alt_test.winning_rate is not None:
         test = humans.alt_test
         console.print(
