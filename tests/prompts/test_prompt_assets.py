@@ -17,7 +17,7 @@ RELEASED = {
     ("argument_grounding", "v1"): "sha256:b0713a4781c4ffd930d04b5836c0c9ec22415915bcd7fd8c98e6a92c0f8bab85",
     ("recovery_quality", "v1"): "sha256:3fce34bdc5f2e74d31ef7408106df8423501f1d6284e4e78eb81dd3e0c402980",
     ("result_utilization", "v1"): "sha256:c09393ba79b08e8233c40f6969e5d0d1e66aa69da31bcd18a408bad92a0eacf1",
-    ("route_choice", "v1"): "sha256:7b0a40157e32973108db62b2f4e6154f24ce94721026e6d7962ebc052a721de6",
+    ("route_choice", "v1"): "sha256:59ecc1959bd2253605009abf6de03fee70c7e5d6fee25befe2a3ddbfc7f7f2b0",
 }
 
 
