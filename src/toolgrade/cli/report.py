@@ -10,6 +10,7 @@ import click
 from toolgrade.errors import ConfigError
 from toolgrade.pipeline.rundir import read_results, read_run
 from toolgrade.report.github import github_annotations
+from toolgrade.report.html import html_report
 from toolgrade.report.junit import write_junit
 from toolgrade.report.markdown import markdown
 from toolgrade.report.table import write_table
@@ -19,22 +20,35 @@ FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
+@click.option("--html", type=FILE, help="One self-contained page, readable offline.")
+@click.option("--base", type=click.Path(path_type=Path), help="Run to compare with in the page.")
 @click.option("--junit", type=FILE, help="JUnit XML, a test case per trace and check ('-' for stdout).")
 @click.option("--markdown", "markdown_", type=FILE, help="Markdown for a pull request or job summary.")
 @click.option("--annotations", "annotations_", type=FILE, help="GitHub annotations at the cases' lines.")
 @click.option("--csv", "csv_", type=FILE, help="Every finding as a row.")
-def report(run: Path, junit: Path | None, markdown_: Path | None, annotations_: Path | None, csv_: Path | None) -> None:
+def report(
+    run: Path,
+    html: Path | None,
+    base: Path | None,
+    junit: Path | None,
+    markdown_: Path | None,
+    annotations_: Path | None,
+    csv_: Path | None,
+) -> None:
     """Write the finished RUN in other forms. The same run gives the same bytes.
 
     \b
     Examples:
+      toolgrade report runs/airline-1a2b3c4d --html report.html
       toolgrade report runs/airline-1a2b3c4d --junit junit.xml
       toolgrade report runs/airline-1a2b3c4d --markdown - >> "$GITHUB_STEP_SUMMARY"
       toolgrade report runs/airline-1a2b3c4d --annotations -
     """
-    if not any((junit, markdown_, annotations_, csv_)):
-        raise ConfigError("nothing to write: name at least one of --junit, --markdown, --annotations, --csv")
+    if not any((html, junit, markdown_, annotations_, csv_)):
+        raise ConfigError("nothing to write: name at least one of --html, --junit, --markdown, --annotations, --csv")
     summary, thresholds = read_run(run)
+    if html is not None:
+        _write(html, html_report(run, base))
     if junit is not None:
         text = io.StringIO()
         write_junit(text, summary, read_results(run))

@@ -154,7 +154,7 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
         judging = Judging(plan.judges)
     tally = Tally()
     with RunWriter(folder, plan.identity(), plan.about(), RESULTS if judging is None else GATED) as writer:
-        write_cases(folder, cases.values())
+        write_cases(folder, cases.values(), plan.toolbox)
         for number, (result, trace) in enumerate(_graded(plan, cases, writer), 1):
             tally.add(result)
             if trace is not _ALREADY:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from toolgrade.core.case import Case
 from toolgrade.core.result import TraceResult
+from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, UnreadableError
 from toolgrade.formats.native import write_trace
@@ -150,10 +151,21 @@ def read_run(folder: Path) -> tuple[Summary, tuple[ThresholdResult, ...]]:
         raise UnreadableError(f"{path}: {field}: {first['msg']}; grade again with this version") from error
 
 
-def write_cases(folder: Path, cases: Iterable[Case]) -> None:
-    """Write the cases that a run is graded against, each with the place where it is written."""
+def write_cases(folder: Path, cases: Iterable[Case], tools: Mapping[str, ToolSpec] | None) -> None:
+    """Write the cases that a run is graded against, each with the place where it is written, and the tools on offer."""
     told = [{"place": case.place, **case.model_dump(mode="json", exclude_unset=True)} for case in cases]
-    write_json(folder / CASES, {"cases": told})
+    offered = None if tools is None else [tool.model_dump(mode="json") for tool in tools.values()]
+    write_json(folder / CASES, {"cases": told, "tools": offered})
+
+
+def read_tools(folder: Path) -> dict[str, ToolSpec]:
+    """Return the tools on offer in a run by name; none where neither the suite nor the user named any.
+
+    Raises:
+        UnreadableError: the directory holds no run.
+    """
+    tools = [ToolSpec.model_validate(tool) for tool in read_json(folder / CASES)["tools"] or ()]
+    return {tool.name: tool for tool in tools}
 
 
 def read_cases(folder: Path) -> dict[str, Case]:

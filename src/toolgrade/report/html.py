@@ -1,0 +1,128 @@
+"""The HTML report: one self-contained file, a pure function of the run directory."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolgrade.core.finding import ADVICE, CHECKS
+from toolgrade.core.tool import ToolSpec
+from toolgrade.core.verdict import STATUSES
+from toolgrade.pipeline.compare import Comparison, compare_runs
+from toolgrade.pipeline.rundir import RUN, read_cases, read_json, read_results, read_run, read_tools, read_traces_of
+from toolgrade.pipeline.summary import Summary
+from toolgrade.pipeline.thresholds import ThresholdResult
+from toolgrade.pipeline.triage import read_decisions, upheld
+from toolgrade.report.charts import confusion_chart, consistency_chart, rates_chart
+from toolgrade.report.console import interval_text
+from toolgrade.report.page import Page, collect
+from toolgrade.report.similar import most_swapped
+
+
+def html_report(run: Path, base: Path | None = None) -> str:
+    """Return the page of a finished run, with each check's change against the run `base` where one is given.
+
+    Raises:
+        UnreadableError: a directory holds no finished run.
+        ConfigError: the two runs share no case and trial.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("toolgrade.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    summary, thresholds = read_run(run)
+    page = collect(read_results(run), read_traces_of(run))
+    script = _asset(environment, "report.js")
+    context = {
+        "about": read_json(run / RUN),
+        "summary": summary,
+        "thresholds": thresholds,
+        "checks": _checks(summary, thresholds, compare_runs(base, run) if base is not None else None),
+        "base": str(base) if base is not None else None,
+        "statuses": STATUSES,
+        "advice": ADVICE,
+        "charts": _charts(summary, thresholds),
+        "swaps": most_swapped(summary.confusion, _tools(run)) if summary.confusion is not None else [],
+        "fields": _fields(summary),
+        "page": page,
+        "stages": _stages(page),
+        "upheld": upheld(read_decisions(run)),
+        "data": _script_json({"rows": page.rows, "transcripts": page.transcripts, "checks": list(CHECKS)}),
+        "style": _asset(environment, "report.css"),
+        "script": script,
+        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+    return environment.get_template("report.html.j2").render(context)
+
+
+def _asset(environment: Any, name: str) -> str:
+    source: str = environment.loader.get_source(environment, name)[0]
+    return source
+
+
+def _script_json(value: Any) -> str:
+    """Return JSON that cannot end the script element that holds it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _checks(
+    summary: Summary, thresholds: Sequence[ThresholdResult], comparison: Comparison | None
+) -> list[dict[str, Any]]:
+    asked = {result.name: result for result in thresholds}
+    rows: list[dict[str, Any]] = []
+    for check in summary.checks.values():
+        totals: defaultdict[str, int] = defaultdict(int)
+        for by_status in check.statuses.values():
+            for status, count in by_status.items():
+                totals[status] += count
+        rows.append(
+            {
+                "check": check,
+                "rates": [(basis, rate, interval_text(rate)) for basis, rate in check.rates.items()],
+                "totals": totals,
+                "threshold": asked.get(check.check),
+                "change": comparison.checks.get(check.check) if comparison is not None else None,
+            }
+        )
+    return rows
+
+
+def _charts(summary: Summary, thresholds: Sequence[ThresholdResult]) -> dict[str, str | None]:
+    curves = [(str(check.check), check.consistency) for check in summary.checks.values()]
+    curves.append(("whole traces", summary.aggregate_consistency))
+    return {
+        "rates": rates_chart(list(summary.checks.values()), thresholds),
+        "confusion": confusion_chart(summary.confusion) if summary.confusion is not None else None,
+        "consistency": consistency_chart(curves),
+    }
+
+
+def _tools(run: Path) -> Mapping[str, ToolSpec]:
+    """Return the tools on offer: the run's, and those that single cases name."""
+    found = read_tools(run)
+    for case in read_cases(run).values():
+        found |= {tool.name: tool for tool in case.tools or ()}
+    return found
+
+
+def _fields(summary: Summary) -> tuple[list[str], list[tuple[str, dict[str, int]]]]:
+    """Return the columns, and the argument fields with the most wrong outcomes first."""
+    order = ["matched", "wrong", *[name for name, advice in ADVICE.items() if advice.check == "arguments"]]
+    seen = {name for outcomes in summary.field_outcomes.values() for name in outcomes}
+    columns = [name for name in order if name in seen] + sorted(seen - set(order))
+    wrong = {place: sum(n for k, n in by.items() if k != "matched") for place, by in summary.field_outcomes.items()}
+    rows = sorted(summary.field_outcomes.items(), key=lambda item: (-wrong[item[0]], item[0]))
+    return columns, rows[:60]
+
+
+def _stages(page: Page) -> tuple[list[str], list[tuple[str, dict[str, int]]]]:
+    kinds = sorted({kind for kind, _ in page.stages})
+    names = sorted({stage for _, stage in page.stages})
+    return kinds, [(stage, {kind: page.stages[kind, stage] for kind in kinds}) for stage in names]
