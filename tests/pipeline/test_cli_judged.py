@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 import toolgrade
-from tests.llm.server import ChatServer, say
+from tests.llm.server import ChatServer, hold, say
 from tests.pipeline.support import GOOD, calls
 
 CASES = """
@@ -26,14 +30,21 @@ cases:
 PASS = {"reason": "revoking cancels", "evidence": [], "verdict": "pass", "unknown_reason": None}
 
 
-def grade(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     env = os.environ | {
         "TOOLGRADE_CACHE": str(folder / "cache"),
         "PYTHONPATH": str(Path(toolgrade.__file__).parents[1]),
         "COLUMNS": "200",
     }
     command = [sys.executable, "-m", "toolgrade", "grade", "traces.jsonl", "--cases", "cases.yaml", *options]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, timeout=120)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=folder, env=env)
+
+
+def grade(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    process = start(folder, *options)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @pytest.fixture
@@ -96,6 +107,33 @@ def test_a_real_server_is_asked_and_a_recording_replays_without_it(folder: Path)
     assert missed.returncode == 2
     assert "error: route_choice question at step 2 for openai/other: no recorded verdict" in missed.stderr
     assert "Traceback" not in missed.stderr
+
+
+def test_ctrl_c_keeps_what_was_judged_and_the_same_command_goes_on(folder: Path) -> None:
+    runs = [calls(*[("look", {})] * n, ("revoke", {})) for n in range(1, 5)]
+    lines = [json.dumps({"id": f"t{n}", "case_id": "routes", "messages": run}) for n, run in enumerate(runs)]
+    (folder / "traces.jsonl").write_text("\n".join(lines) + "\n")
+    waiting = threading.Event()
+
+    async def held(request: Request) -> Response:
+        waiting.set()
+        return await hold(request)
+
+    with ChatServer(say(json.dumps(PASS)), held) as server:
+        options = ("--judge", "openai/local", "--judge-base-url", server.url, "--concurrency", "1", "--out", "run")
+        process = start(folder, *options)
+        assert waiting.wait(100)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 130, told
+        assert "What was graded and judged so far is in run; the same command goes on there." in told
+        assert "Traceback" not in told
+        results = [json.loads(line) for line in (folder / "run" / "results.jsonl").read_text().splitlines()]
+        assert [len(result["checks"]["selection"].get("verdicts", ())) for result in results] == [1, 0, 0, 0]
+        server.replies = [say(json.dumps(PASS))]
+        done = grade(folder, *options, "--json")
+        route = json.loads(done.stdout)["judging"]["dimensions"]["route_choice"]
+        assert (route["calls"], route["cached"], route["said"]) == (3, 1, {"pass": 4})
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,12 @@ def grade(
     with progress_on_stderr("graded traces:") as progress:
         if judging is not None:
             judging.progress = progress.also("judged questions:")
-        outcome = run(plan, out or default_folder(plan), progress, judging)
+        folder = out or default_folder(plan)
+        try:
+            outcome = run(plan, folder, progress, judging)
+        except KeyboardInterrupt:
+            click.echo(f"What was graded and judged so far is in {folder}; the same command goes on there.", err=True)
+            raise
     if as_json:
         click.echo(json.dumps(json.loads((outcome.folder / SUMMARY).read_text("utf-8")), ensure_ascii=False))
     else:
