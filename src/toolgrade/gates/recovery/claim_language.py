@@ -103,22 +103,22 @@ class Claim(NamedTuple):
 def claims(text: str) -> list[Claim]:
     """Return the claims of completion in a text, one per clause and act at most, in order."""
     read = text[:MAX_TEXT]
-    if not _mentions(read.lower()):
+    lower = read.lower()
+    words = [word for word in _MENTIONS if word in lower]
+    if not words:
         return []
-    lines = (line for line in read.split("\n") if _mentions(line.lower()))
-    clauses = (clause.strip() for line in lines for clause in _CLAUSE.split(line))
+    lines = (line for line in read.split("\n") if _holds(line, words))
+    clauses = (clause.strip() for line in lines for clause in _CLAUSE.split(line) if _holds(clause, words))
     return [claim for clause in clauses if (claim := _claim_in(clause)) is not None]
 
 
-def _mentions(lower: str) -> bool:
-    for word in _MENTIONS:  # noqa: SIM110  (a plain loop: the hottest line of the check)
-        if word in lower:
-            return True
-    return False
+def _holds(text: str, words: list[str]) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in words)
 
 
 def _claim_in(clause: str) -> Claim | None:
-    if not _mentions(clause.lower()) or clause.endswith("?") or clause.startswith((">", '"', "“")):
+    if clause.endswith("?") or clause.startswith((">", '"', "“")):
         return None
     match = _CLAIM.search(clause) or _ABLE.search(clause)
     done = None if match else _DONE.search(clause)
