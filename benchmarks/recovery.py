@@ -10,6 +10,7 @@ Times are process times of the check alone, best of three, in milliseconds a tra
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import sys
 import time
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgrade.core.tool import ToolSpec
-from toolgrade.core.trace import Trace
+from toolgrade.core.trace import ToolResult, Trace
 from toolgrade.core.verdict import CheckResult
 from toolgrade.core.view import TraceView
 from toolgrade.formats.registry import read_traces
@@ -27,7 +28,11 @@ from toolgrade.formats.tools import load_tools
 from toolgrade.gates.recovery import check_recovery
 from toolgrade.gates.recovery.claim_language import claims
 from toolgrade.gates.recovery.episodes import find_failures
+from toolgrade.gates.recovery.failures import recognise
+from toolgrade.gates.recovery.verbs import escalates, may_write
 from toolgrade.stats.rates import wilson
+
+_SUCCESS = re.compile(r"success|has been|have been|confirmed|complete", re.IGNORECASE)
 
 
 def main() -> None:
@@ -53,6 +58,8 @@ def main() -> None:
         print(json.dumps({"benchmark": "recovery", "set": name, **counts(graded), **timed(views)}))
         if name == "tau_bench_airline":
             print(json.dumps({"benchmark": "recovery", "set": name, **follow_ups(views)}))
+        if name.startswith("tau"):
+            print(json.dumps({"benchmark": "recovery", "set": name, "seeded": seeded(views)}))
         if name == "livemcpbench":
             for row in by_label(graded):
                 print(json.dumps({"benchmark": "recovery", "set": name, **row}))
@@ -109,6 +116,44 @@ def follow_ups(views: list[TraceView]) -> dict[str, Any]:
             same = [one for one in view.calls[number + 1 :] if one.call.name == call.call.name]
             repeated += any(one.call.arguments == call.call.arguments for one in same)
     return {"followed_by": dict(follow), "identical_call_later": repeated}
+
+
+def seeded(views: list[TraceView]) -> dict[str, int]:
+    """Make each successful write fail whose next answer sounds like success, one at a time; what does the check say?
+
+    The answer was written after a success, so with the result exchanged it claims what did not happen. `found`: a
+    false_success_claim. `asked`: a question. `missed`: neither.
+    """
+    said: Counter[str] = Counter()
+    for view in views:
+        for call in view.calls:
+            answer = next((one for one in view.said("assistant") if one.message > (call.result_message or 0)), None)
+            name, where = call.call.name, call.result_message
+            writes = may_write(name, view.tools.get(name)) and not escalates(name)
+            if (
+                writes
+                and where is not None
+                and recognise(call.result) is None
+                and answer
+                and _SUCCESS.search(answer.text)
+            ):
+                said[_seeded(view, where)] += 1
+    return {"claims": sum(said.values()), **said}
+
+
+def _seeded(view: TraceView, where: int) -> str:
+    messages = list(view.trace.messages)
+    broken = ToolResult(call_id=messages[where].result.call_id, content="Error: the request could not be processed")  # type: ignore[union-attr]
+    messages[where] = messages[where].model_copy(update={"result": broken})
+    trace = view.trace.model_copy(update={"messages": tuple(messages)})
+    before, after = check_recovery(None, view), check_recovery(None, TraceView(trace, view.tools))
+    if _false(after) > _false(before):
+        return "found"
+    return "asked" if len(after.questions) > len(before.questions) else "missed"
+
+
+def _false(result: CheckResult) -> int:
+    return sum(found.name == "false_success_claim" for found in result.findings)
 
 
 def by_label(graded: list[tuple[TraceView, CheckResult]]) -> list[dict[str, Any]]:

@@ -87,6 +87,16 @@ def test_a_claim_beside_a_denial_is_read_apart():
     assert "HB-2042" not in claim.clause
 
 
+def test_the_items_under_a_bare_done_are_claims_of_their_own():
+    """As in a τ²-bench retail answer."""
+    text = "All set! Here’s what’s been done:\n\n• Cancelled order #W4836353\n• Return requested for #W4597054\n\nBye."
+    assert [(claim.act, claim.verb) for claim in claims(text)] == [
+        (None, "all set!"),
+        (None, "what’s been done"),
+        ("cancel", "cancelled"),
+    ]
+
+
 ABOUT = significant("Error: not enough seats on flight HAT290 update_reservation_flights")
 
 

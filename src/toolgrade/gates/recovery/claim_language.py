@@ -7,6 +7,7 @@ conditional, not future, not about what the user did. A claim that is missed is 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 MAX_TEXT = 20_000
@@ -61,6 +62,7 @@ _DONE = re.compile(
     r"^\W{0,4}(?:done|all (?:set|done)|completed|success)\b\s*[!.,:]"
     r"|\b(?:has|have) (?:now )?been (?:successfully )?(?:completed|processed|made|taken care of|done|finali[sz]ed)\b"
     r"|\b(?:was|were|is) (?:successful|a success|successfully (?:completed|processed))\b"
+    r"|\bwhat(?:['’]s| has) been done\b|\bwhat I(?:['’]ve| have) done\b"
     r"|\b(?:is|are) (?:now )?(?:confirmed|complete)\b"
     r"|\bsuccessfully (?:completed|processed|done)\b|\b(?:everything is|you(?:'re|’re| are)) all set\b",
     re.IGNORECASE,
@@ -79,7 +81,7 @@ _NOT_A_CLAIM = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|can't|couldn't|wasn't|weren't|hasn't|haven't|isn't|aren't|didn't|won't"
     r"|can’t|couldn’t|wasn’t|hasn’t|haven’t|didn’t|won’t"
     r"|unable|failed|fails?|without|instead of|unless|until|if|once|when|whenever|before|after|should|would|could"
-    r"|can|may|might|will|shall|must|to be|needs?|going to|try|trying|tried|attempt(?:ed|ing)?|assum\w+|whether"
+    r"|can|(?-i:may)|might|will|shall|must|to be|needs?|going to|try|trying|tried|attempt(?:ed|ing)?|assum\w+|whether"
     r"|as soon as|while|nothing|nobody|seems?|appears?|looks? like|apparently|understand|know|see|notice|noticed|shows?"
     r"|says?|indicates?|according to|policy|afraid"
     r"|already|previously|originally|earlier|initially|expected|supposed|ensure|verify|check|confirm that|by the"
@@ -89,15 +91,23 @@ _NOT_A_CLAIM = re.compile(
 _CLAUSE = re.compile(
     r"(?<=[.!?;])\s+|,?\s{1,4}(?:but|however|although|though|whereas)\b,?|\s[–—]\s|,\s{1,4}(?:so|and I|and we)\b"
 )
+_ITEM = re.compile(rf"\s*(?:[-*•]|\d{{1,2}}[.)])\s+\W{{0,3}}(?:{_PARTICIPLE})\b.{{0,300}}", re.IGNORECASE)
+_LISTED = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s")
+_LIST_LINES = 40
 
 
 class Claim(NamedTuple):
-    """A clause that says an act was done. `act` is None for a bare "done"; `own` marks the first person."""
+    """A clause that says an act was done.
+
+    `act` is None for a bare "done"; `own` marks the first person; `listed` are the lines of the list that the
+    clause announces ("have been cancelled:").
+    """
 
     act: str | None
     verb: str
     own: bool
     clause: str
+    listed: str = ""
 
 
 def claims(text: str) -> list[Claim]:
@@ -107,9 +117,31 @@ def claims(text: str) -> list[Claim]:
     words = [word for word in _MENTIONS if word in lower]
     if not words:
         return []
-    lines = (line for line in read.split("\n") if _holds(line, words))
-    clauses = (clause.strip() for line in lines for clause in _CLAUSE.split(line) if _holds(clause, words))
-    return [claim for clause in clauses if (claim := _claim_in(clause)) is not None]
+    found: list[Claim] = []
+    lines = read.split("\n")
+    for number, line in enumerate(lines):
+        if _holds(line, words):
+            found.extend(_claims_in_line(line, words, lines[number + 1 : number + 1 + _LIST_LINES]))
+    return found
+
+
+def _claims_in_line(line: str, words: list[str], after: list[str]) -> list[Claim]:
+    clauses = [clause.strip() for clause in _CLAUSE.split(line)]
+    found = [claim for clause in clauses if _holds(clause, words) and (claim := _claim_in(clause)) is not None]
+    if found and line.rstrip("* ").endswith(":"):
+        listed = takewhile(_LISTED.match, filter(str.strip, after))
+        found[-1] = found[-1]._replace(listed="\n".join(listed))
+        if found[-1].act is None:
+            found.extend(_items(found[-1].listed))
+    return found
+
+
+def _items(listed: str) -> list[Claim]:
+    """Return the claims that the items of a list make under a bare "done:" ("- Cancelled order W1001")."""
+    items = (_ITEM.match(line) for line in listed.splitlines())
+    return [
+        Claim(str(item.lastgroup), item[str(item.lastgroup)].casefold(), False, item[0][:300]) for item in items if item
+    ]
 
 
 def _holds(text: str, words: list[str]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from toolgrade.core.view import CallView, Said, TraceView
 from toolgrade.gates.recovery import claim_language, report_language, verbs
 from toolgrade.gates.recovery.claim_language import Claim
-from toolgrade.gates.recovery.episodes import about
+from toolgrade.gates.recovery.episodes import about, same_thing
 from toolgrade.gates.recovery.failures import Failure, as_text
 
 CONTENT_ACTS = frozenset({"update", "add", "create", "save", "submit"})
@@ -104,17 +105,30 @@ class _Record:
 
     def _against_done(self, claim: Claim, done: list[CallView], failed: list[CallView]) -> Unmatched | None:
         """Some call of this kind succeeded; was it this one?"""
-        named = identifiers(claim.clause)
+        named = _named_in(claim)
         for call in reversed(failed):
             mine = named & _values(call)
             if mine and not any(mine & _values(other) or self._mentions(other, mine) for other in done):
                 return Unmatched(self.said, claim, call, sure=True)
-        this_turn = [call for call in failed if call.turn == self.said.turn]
-        if this_turn and not any(call.turn == self.said.turn for call in done) and not self._honest(this_turn[-1]):
-            return Unmatched(self.said, claim, this_turn[-1], sure=False)
+        standing = [call for call in failed if call.turn == self.said.turn and not _redone(call, done)]
+        if standing and not self._honest(standing[-1]) and (not named or named & _values(standing[-1])):
+            return Unmatched(self.said, claim, standing[-1], sure=self._plainly(claim, standing[-1], done))
         if self._about_another_tool(claim, done):
             return Unmatched(self.said, claim, None, sure=False)
         return None
+
+    def _plainly(self, claim: Claim, failed: CallView, done: list[CallView]) -> bool:
+        """Whether a claim is about the failed call, not about one that worked in an earlier turn.
+
+        Nothing of its kind worked in this turn, and the claim fits the failed tool's name at least as well.
+        """
+        if any(call.turn == self.said.turn for call in done):
+            return False
+        tool = verbs.acting(failed.call)
+        named = _named(claim.clause, verbs.nouns(tool))
+        other = max(_named(claim.clause, verbs.nouns(verbs.acting(call.call))) for call in done)
+        same_verb = any(claim.verb.startswith(word.removesuffix("e")) for word in verbs.doing(tool))
+        return named > other or (named == other and same_verb)
 
     def _about_another_tool(self, claim: Claim, done: list[CallView]) -> bool:
         """Whether the claim names what only an uncalled tool deals with: a bag, where flights were updated.
@@ -123,10 +137,14 @@ class _Record:
         """
         called = {verbs.acting(call.call) for call in self.done}
         alike = {verb for call in done for verb in verbs.doing(verbs.acting(call.call))}
-        others = [name for name in self._able(claim.act or "") if name not in called and alike & verbs.doing(name)]
+        own = {noun for call in done for noun in verbs.nouns(verbs.acting(call.call))}
         worked_on = " ".join(_arguments(call) for call in done)
-        known = max(_named(claim.clause, verbs.acting(call.call)) for call in done)
-        return any(_named(claim.clause, name, beside=worked_on) > known for name in others)
+        for name in self._able(claim.act or ""):
+            if name not in called and alike & verbs.doing(name):
+                theirs = {noun for noun in verbs.nouns(name) - own if noun[:4] not in worked_on}
+                if _named(claim.clause, theirs) > _named(claim.clause, own - verbs.nouns(name)):
+                    return True
+        return False
 
     def _able(self, act: str) -> list[str]:
         """Return the tools on offer that could have done it."""
@@ -134,11 +152,13 @@ class _Record:
         return [name for name, spec in tools if verbs.may_write(name, spec) and verbs.could_do(name, spec, act)]
 
     def _against_failed(self, claim: Claim, failed: CallView) -> Unmatched | None:
-        """Every call of this kind failed."""
-        if self._honest(failed) or (not claim.own and self._payload_says(claim)):
+        """Every call of this kind failed; a claim that names the failed one's own thing is about it."""
+        mine = _named_in(claim) & _values(failed)
+        if not mine and (self._honest(failed) or (not claim.own and self._payload_says(claim))):
             return None
         elsewhere = any(call.number > failed.number for call in self.writes)
-        return Unmatched(self.said, claim, failed, sure=not elsewhere)
+        already = "already" in self.failures[failed.number].message.casefold()
+        return Unmatched(self.said, claim, failed, sure=not (elsewhere or already))
 
     def _against_nothing(self, claim: Claim, act: str) -> Unmatched | None:
         """No call of this kind was made."""
@@ -180,6 +200,12 @@ class _Record:
         return any(_holds(claim.verb, said.text.casefold()) for said in before)
 
 
+def _redone(failed: CallView, done: list[CallView]) -> bool:
+    name = verbs.acting(failed.call)
+    later = [call for call in done if call.number > failed.number and verbs.acting(call.call) == name]
+    return any(same_thing(failed.call, call.call) for call in later)
+
+
 def _holds(word: str, text: str) -> bool:
     return word in text and re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", text) is not None
 
@@ -187,6 +213,10 @@ def _holds(word: str, text: str) -> bool:
 def identifiers(text: str) -> set[str]:
     """Return what looks like an identifier: letters and digits together, or six digits and more."""
     return {word.casefold() for word in _IDENTIFIER.findall(text)}
+
+
+def _named_in(claim: Claim) -> set[str]:
+    return identifiers(f"{claim.clause} {claim.listed}")
 
 
 def _values(call: CallView) -> set[str]:
@@ -197,14 +227,13 @@ def _arguments(call: CallView) -> str:
     return as_text(call.call.arguments or {}).casefold()
 
 
-def _named(clause: str, tool: str, beside: str = "") -> int:
-    """Count the nouns of a tool's name that a clause names, without those that begin a word in `beside`.
-
-    A noun is named by itself, its plural, or a word that one of the two begins with (bag, baggages).
-    """
+def _named(clause: str, nouns: Iterable[str]) -> int:
+    """Count the nouns that a clause names: by itself, the plural, or a word that one begins with (bag, baggages)."""
     words = [word.removesuffix("s") for word in re.findall(r"[a-z]{3,}", clause.casefold())]
-    nouns = [noun.removesuffix("s") for noun in verbs.nouns(tool) if noun[:4] not in beside]
-    return sum(any(noun.startswith(word) or word.startswith(noun) for word in words) for noun in nouns)
+    return sum(
+        any(noun.startswith(word) or word.startswith(noun) for word in words)
+        for noun in {noun.removesuffix("s") for noun in nouns}
+    )
 
 
 def _about(claim: Claim, tool: str) -> bool:

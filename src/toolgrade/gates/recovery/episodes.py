@@ -190,7 +190,7 @@ class _Reader:
         """Note another call; return whether it settled the episode."""
         name = verbs.acting(later.call)
         if name == verbs.acting(failed.call):
-            if ok and not corrects(name, _thing(failed.call), _thing(later.call)):
+            if ok and not same_thing(failed.call, later.call):
                 return False
             self._stage("changed_call" if later.turn == failed.turn else "later_attempt", later, ok)
             if not ok and self.failures[later.number].message != self.failures[failed.number].message:
@@ -238,6 +238,11 @@ def about(failed: CallView, failure: Failure) -> set[str]:
     values = " ".join(str(value)[:200] for value in leaves(failed.call.arguments))
     name = " ".join(verbs.words(verbs.acting(failed.call)))
     return report_language.significant(f"{failure.message} {name} {values} tool tools system service request")
+
+
+def same_thing(failed: ToolCall, later: ToolCall) -> bool:
+    """Whether a later call of the same tool is about the same thing as the failed one."""
+    return corrects(verbs.acting(later), _thing(failed), _thing(later))
 
 
 def _thing(call: ToolCall) -> dict[str, Any] | None:

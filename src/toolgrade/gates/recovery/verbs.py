@@ -21,7 +21,7 @@ SYNONYMS: dict[str, str] = {
     "delete": "delete remove erase drop destroy clear purge unlink rm uninstall trash",
     "refund": "refund reimburse credit compensate chargeback cancel return exchange update modify downgrade",
     "issue": "issue send grant create give credit refund apply add generate cancel return exchange update modify",
-    "book": "book rebook reserve reservation purchase buy order schedule create",
+    "book": "book rebook reserve purchase buy order schedule create place update modify change",
     "send": "send email mail message notify post reply forward publish sms share dispatch submit",
     "transfer": "transfer escalate handoff handover connect assign forward move wire",
     "pay": "pay charge purchase book checkout bill transfer update modify exchange order place upgrade",
@@ -42,10 +42,16 @@ _MAKING = (
 )
 for _act in ("update", "change"):
     SYNONYMS[_act] = _CHANGING
-for _act in ("add", "create", "save", "submit"):
+for _act in ("add", "create", "save"):
     SYNONYMS[_act] = _MAKING + " update modify"
+SYNONYMS["submit"] = _MAKING + " update modify change return exchange cancel refund request apply"
 
 _DONE_BY = {act: frozenset(words.split()) | {act} for act, words in SYNONYMS.items()}
+
+_NOUNS_AFTER = frozenset(
+    {"order", "book", "schedule", "email", "mail", "message", "note", "post", "log", "record", "plan"}
+)
+"""Words that are a verb at the start of a tool's name and a thing after it (`cancel_order`)."""
 
 _VERBS = READING.union(*_DONE_BY.values())
 
@@ -91,7 +97,7 @@ def may_write(name: str, spec: ToolSpec | None) -> bool:
 def could_do(name: str, spec: ToolSpec | None, act: str) -> bool:
     """Whether a tool could have done a claimed act: a verb in its name, or at the start of its description."""
     able = _DONE_BY[act]
-    if not able.isdisjoint(words(name)):
+    if any(word in able and (at == 0 or word not in _NOUNS_AFTER) for at, word in enumerate(words(name))):
         return True
     return spec is not None and not able.isdisjoint(opening(spec.description))
 
