@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from toolgrade.stats.agreement import kappa
-from toolgrade.stats.bootstrap import Array, bca
+from toolgrade.stats.agreement import correlation, divide, gwet, kappa
+from toolgrade.stats.bootstrap import Array, Bootstrap, bca
 from toolgrade.stats.budget import recall_table
 from toolgrade.stats.correction import Judged, post_stratified, prediction_powered, recalls_of, rogan_gladen
 from toolgrade.stats.estimate import Estimate, Interval
-from toolgrade.stats.intervals import add_half, youden_interval
+from toolgrade.stats.intervals import add_half
 from toolgrade.stats.judging import CATEGORIES, judge_agreement
 from toolgrade.stats.paired import agresti_min
 from toolgrade.stats.pairs import Pairs, pairs
@@ -82,14 +82,22 @@ def truths(table: Array) -> dict[str, float]:
         "pass_recall": passing,
         "youden_j": recall + passing - 1,
         "accuracy": ff + pp,
+        "mcc": float(correlation(table)),
+        "ac1": float(gwet(table)),
+        "fail_f1": 2 * ff / (2 * ff + fp + pf),
     }
+
+
+def _youden(cells: Array) -> Array:
+    recall = divide(cells[..., 0], cells[..., 0] + cells[..., 1])
+    return np.asarray(recall + divide(cells[..., 3], cells[..., 2] + cells[..., 3]) - 1)
 
 
 def agreement(trials: int, rng: np.random.Generator) -> None:
     for name, table in SCENARIOS.items():
         truth = truths(table)
         for n in (30, 50, 100, 200):
-            tallies = {key: Tally() for key in (*truth, "add_half", "mover")}
+            tallies = {key: Tally() for key in (*truth, "add_half", "bca_j")}
             for _ in range(trials):
                 both = sample(table, n, rng)
                 found = judge_agreement(both, rng)
@@ -97,17 +105,18 @@ def agreement(trials: int, rng: np.random.Generator) -> None:
                     if found[key].value is not None:
                         tallies[key].add(found[key].interval, value)
                 tallies["add_half"].add(add_half(both.total).interval, truth["kappa"])
-                (ff, fp), (pf, pp) = both.total
-                if ff + fp and pf + pp:
-                    tallies["mover"].add(youden_interval((pp, pp + pf), (ff, ff + fp)), truth["youden_j"])
+                tallies["bca_j"].add(Bootstrap(both.rows, rng).interval(_youden), truth["youden_j"])
             labels = {
                 "kappa": "κ, BCa with fallback",
                 "add_half": "κ, add ½ (cross-check)",
                 "fail_recall": "FAIL recall, Wilson",
                 "pass_recall": "PASS recall, Wilson",
-                "youden_j": "J, BCa",
-                "mover": "J, MOVER",
+                "youden_j": "J, MOVER",
+                "bca_j": "J, BCa (not used)",
                 "accuracy": "accuracy, Wilson",
+                "mcc": "MCC, BCa",
+                "ac1": "AC1, BCa",
+                "fail_f1": "FAIL F1, BCa",
             }
             for key, label in labels.items():
                 out(label, name, n, tallies[key])

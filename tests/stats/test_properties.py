@@ -160,6 +160,23 @@ def test_a_judge_against_itself_is_not_inferior() -> None:
     judge = ["fail", "pass", "fail", "fail"] * 20
     found = compare_judges(human, judge, judge, list(range(80)), rng())
     assert (found.kappa.value, found.discordance.p, found.superior) == (0.0, 1.0, False)
+    assert found.kappa.interval is not None
+    assert found.kappa.interval.low == pytest.approx(-found.kappa.interval.high)
+    assert found.non_inferior is True
+    few = compare_judges(human[:8], judge[:8], judge[:8], list(range(8)), rng())
+    assert few.non_inferior is False, "eight items cannot show that nothing was lost"
+
+
+def test_differences_of_shares_are_agresti_and_mins() -> None:
+    """Vector mcnemar/b3_c17 as labels: 30 both right, 3 worse, 17 better, 12 both wrong."""
+    human = ["fail"] * 62
+    old = ["fail"] * 33 + ["pass"] * 29
+    new = ["fail"] * 30 + ["pass"] * 3 + ["fail"] * 17 + ["pass"] * 12
+    found = compare_judges(human, old, new, list(range(62)), rng())
+    assert found.fail_recall.interval is not None
+    limits = [found.fail_recall.interval.low, found.fail_recall.interval.high]
+    assert limits == pytest.approx([0.08904728289935007, 0.34845271710064996])
+    assert found.pass_recall.reason == "missing_class"
 
 
 @given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 20), st.integers(1, 20), st.integers(0, 100))

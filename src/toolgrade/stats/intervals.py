@@ -20,19 +20,17 @@ def clopper_pearson(successes: int, n: int, level: float = LEVEL) -> Interval:
     return Interval(low=low, high=high, level=level, method="clopper_pearson")
 
 
-def mover(one: float, one_limits: Interval, two: float, two_limits: Interval) -> tuple[float, float]:
-    """Return limits of `one + two` from the limits of each (Zou and Donner 2008, "MOVER")."""
-    value = one + two
-    low = value - float(np.hypot(one - one_limits.low, two - two_limits.low))
-    high = value + float(np.hypot(one_limits.high - one, two_limits.high - two))
-    return low, high
+def mover(one: Estimate, two: Estimate, constant: float = 0.0) -> Interval | None:
+    """Return the interval of `one + two + constant` from the interval of each (Zou and Donner 2008, "MOVER").
 
-
-def youden_interval(tpr: tuple[float, float], tnr: tuple[float, float], level: float = LEVEL) -> Interval:
-    """Return the MOVER interval of Youden's J from (successes, n) of both recalls, clipped to [-1, 1]."""
-    limits = [wilson(successes, n, level) for successes, n in (tpr, tnr)]
-    low, high = mover(tpr[0] / tpr[1], limits[0], tnr[0] / tnr[1], limits[1])
-    return Interval(low=max(-1.0, low - 1), high=min(1.0, high - 1), level=level, method="mover")
+    None where one of them has none. The two must rest on different items.
+    """
+    if one.value is None or two.value is None or one.interval is None or two.interval is None:
+        return None
+    value = one.value + two.value + constant
+    low = value - float(np.hypot(one.value - one.interval.low, two.value - two.interval.low))
+    high = value + float(np.hypot(one.interval.high - one.value, two.interval.high - two.value))
+    return Interval(low=low, high=high, level=one.interval.level, method="mover")
 
 
 def add_half(table: Array, level: float = LEVEL) -> Estimate:

@@ -14,7 +14,7 @@ import numpy as np
 from toolgrade.stats import agreement as agree
 from toolgrade.stats.bootstrap import Array, Bootstrap
 from toolgrade.stats.estimate import LEVEL, Estimate, Interval, Reason, undefined
-from toolgrade.stats.intervals import add_half, no_disagreement, youden_interval
+from toolgrade.stats.intervals import add_half, mover, no_disagreement
 from toolgrade.stats.pairs import Pairs
 from toolgrade.stats.rates import wilson
 
@@ -68,7 +68,7 @@ def judge_agreement(pairs: Pairs, rng: np.random.Generator, level: float = LEVEL
     draws = Bootstrap(pairs.rows, rng)
     found = {name: _proportion(pairs, draws, share, level) for name, share in SHARES.items()}
     found["fail_f1"] = _resampled(pairs, draws, _f1, "zero_denominator", level)
-    found["youden_j"] = _youden(pairs, draws, level)
+    found["youden_j"] = _youden(found["pass_recall"], found["fail_recall"], pairs.n)
     found["kappa"] = kappa_estimate(pairs, draws, level)
     for name, statistic in _COEFFICIENTS.items():
         found[name] = _corrected(pairs, draws, _on_tables(statistic, 2), level)
@@ -139,18 +139,11 @@ def _f1(totals: Array) -> Array:
     return agree.divide(2 * totals[..., 0], 2 * totals[..., 0] + totals[..., 1] + totals[..., 2])
 
 
-def _j(totals: Array) -> Array:
-    recall = agree.divide(totals[..., 0], totals[..., 0] + totals[..., 1])
-    return np.asarray(recall + agree.divide(totals[..., 3], totals[..., 2] + totals[..., 3]) - 1, dtype=np.float64)
-
-
-def _youden(pairs: Pairs, draws: Bootstrap, level: float) -> Estimate:
-    estimate = _resampled(pairs, draws, _j, "missing_class", level)
-    if estimate.value is None or estimate.interval is not None:
-        return estimate
-    ff, fp, pf, pp = pairs.rows.sum(axis=0) * pairs.independent / pairs.n
-    interval = youden_interval((pp, pp + pf), (ff, ff + fp), level)
-    return estimate.model_copy(update={"interval": interval, "flags": ()})
+def _youden(tpr: Estimate, tnr: Estimate, n: int) -> Estimate:
+    """TPR + TNR - 1. Its own bootstrap covers 65 to 90 % where few items fail; MOVER does not lose that."""
+    if tpr.value is None or tnr.value is None:
+        return undefined("missing_class", n)
+    return Estimate(value=tpr.value + tnr.value - 1, interval=mover(tpr, tnr, -1.0), n=n)
 
 
 def _corrected(

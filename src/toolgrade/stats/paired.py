@@ -8,10 +8,10 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from toolgrade.core.model import Frozen
-from toolgrade.stats.agreement import divide, kappa
+from toolgrade.stats.agreement import divide, kappa, kappa_parts
 from toolgrade.stats.bootstrap import Array, Bootstrap, Statistic
 from toolgrade.stats.estimate import LEVEL, Estimate, Interval, normal_quantile, undefined
-from toolgrade.stats.judging import CATEGORIES
+from toolgrade.stats.judging import CATEGORIES, FAIL, PASS
 from toolgrade.stats.pairs import pairs
 
 MARGIN = 0.05
@@ -127,10 +127,13 @@ def compare_judges(
             non_inferior=None,
             superior=False,
         )
-    draws = Bootstrap(np.hstack(both), rng)
-    found = {name: _difference(statistic, draws, len(human), level) for name, statistic in _STATISTICS.items()}
-    if found["accuracy"].interval is None:
-        found["accuracy"] = test.difference
+    rows = np.hstack(both)
+    draws = Bootstrap(rows, rng)
+    shares = {"accuracy": CATEGORIES, "fail_recall": (FAIL,), "pass_recall": (PASS,)}
+    found = {name: _share_difference((human, old, new), words, level) for name, words in shares.items()}
+    if len(rows) < len(human):
+        found = {name: _by_cluster(_STATISTICS[name], draws, plain, level) for name, plain in found.items()}
+    found["kappa"] = _by_cluster(_kappa, draws, _kappa_fallback(found["accuracy"], rows.sum(axis=0)), level)
     lows = [found[name].interval for name in ("fail_recall", "kappa")]
     return JudgeComparison(
         discordance=test,
@@ -156,18 +159,42 @@ def _pass_recall(cells: Array) -> Array:
     return divide(cells[..., 3], cells[..., 2] + cells[..., 3])
 
 
-_STATISTICS = {"accuracy": _accuracy, "kappa": _kappa, "fail_recall": _fail_recall, "pass_recall": _pass_recall}
+_STATISTICS: dict[str, Statistic] = {
+    "accuracy": _accuracy,
+    "fail_recall": _fail_recall,
+    "pass_recall": _pass_recall,
+}
 
 
-def _difference(statistic: Statistic, draws: Bootstrap, n: int, level: float) -> Estimate:
+def _share_difference(said: tuple[Sequence[str], ...], words: Sequence[str], level: float) -> Estimate:
+    """New minus old share of right verdicts on the items that people labelled with one of `words`."""
+    counts = Counter((a == h, b == h) for h, a, b in zip(*said, strict=True) if h in words)
+    n = counts.total()
+    if not n:
+        return undefined("missing_class")
+    worse, better = counts[True, False], counts[False, True]
+    return Estimate(value=(better - worse) / n, interval=agresti_min(worse, better, n, level), n=n)
+
+
+def _by_cluster(statistic: Statistic, draws: Bootstrap, plain: Estimate, level: float) -> Estimate:
+    """The difference with its bootstrap interval by cluster; `plain`'s interval where no replicate differs."""
+
     def new_minus_old(totals: Array) -> Array:
         return np.asarray(statistic(totals[..., 4:]) - statistic(totals[..., :4]), dtype=np.float64)
 
     value = float(new_minus_old(draws.total))
     if not np.isfinite(value):
-        return undefined("missing_class", n)
-    interval = draws.interval(new_minus_old, level)
-    return Estimate(value=value, interval=interval, n=n, flags=() if interval else ("no_interval",))
+        return undefined("missing_class", plain.n)
+    return plain.model_copy(update={"value": value, "interval": draws.interval(new_minus_old, level) or plain.interval})
+
+
+def _kappa_fallback(accuracy: Estimate, cells: Array) -> Estimate:
+    """Where verdicts hardly differ, κ differs by the accuracy over 1 - pe."""
+    chance = float(kappa_parts(cells[..., :4].reshape(2, 2))[1])
+    if accuracy.interval is None or chance >= 1:
+        return accuracy
+    limits = {"low": accuracy.interval.low / (1 - chance), "high": accuracy.interval.high / (1 - chance)}
+    return accuracy.model_copy(update={"interval": accuracy.interval.model_copy(update=limits)})
 
 
 def holm(p_values: Mapping[str, float], alpha: float = 0.05) -> dict[str, bool]:
