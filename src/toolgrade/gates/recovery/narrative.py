@@ -13,7 +13,10 @@ from toolgrade.gates.recovery.episodes import Episode
 from toolgrade.gates.recovery.failures import as_text
 
 TEXT_LIMIT = 1500
-EVENT_LIMIT = 16
+CALL_LIMIT = 800
+"""Characters of an answer, and of the arguments and the result of a call that came after."""
+
+EVENT_LIMIT = 12
 """Events after the failure that are shown; what lies between the first and the last ones is counted."""
 
 
@@ -49,7 +52,10 @@ def _events(
         message = view.trace.messages[index]
         if words and index >= start:
             events.extend(_spoken(message))
-        events.extend({"call": _called(call), "result": cut(_content(call))} for call in by_message.get(index, ()))
+        events.extend(
+            {"call": _called(call, CALL_LIMIT), "result": cut(_content(call), CALL_LIMIT)}
+            for call in by_message.get(index, ())
+        )
     if len(events) <= EVENT_LIMIT:
         return events
     half = EVENT_LIMIT // 2
@@ -62,9 +68,9 @@ def _spoken(message: Message) -> list[dict[str, Any]]:
     return []
 
 
-def _called(call: CallView) -> dict[str, Any]:
+def _called(call: CallView, limit: int = TEXT_LIMIT) -> dict[str, Any]:
     arguments = call.call.arguments if call.call.arguments is not None else call.call.arguments_raw
-    return {"tool": verbs.acting(call.call), "arguments": cut(as_text(arguments))}
+    return {"tool": verbs.acting(call.call), "arguments": cut(as_text(arguments), limit)}
 
 
 def _content(call: CallView) -> str:
