@@ -24,6 +24,7 @@ from toolgrade.pipeline.judging.trusting import TrustOf
 from toolgrade.pipeline.run import RunOutcome, RunPlan, plan_judging, run
 from toolgrade.pipeline.rundir import read_results
 from toolgrade.pipeline.settings import Settings
+from toolgrade.report.judging import judging_lines
 
 CASES = """
 suite: bookings
@@ -164,6 +165,9 @@ def test_an_error_of_the_judge_is_named_and_exits_3(scene: Scene) -> None:
         "judge: no answer after 5 attempts"
     )
     assert outcome.exit_code == 3
+    assert outcome.summary.judging is not None
+    assert outcome.summary.judging.dimensions["route_choice"].failed_because == {"no answer after 5 attempts": 2}
+    assert "route_choice: no verdict on 2: no answer after 5 attempts" in judging_lines(outcome.summary.judging)
     good = scene.judged(by_route)
     assert scene.statuses() == ["passed", "passed", "failed"], "the same run goes on where the judge failed"
     assert good.exit_code == 0

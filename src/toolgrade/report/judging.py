@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from toolgrade.core.finding import brief
 from toolgrade.pipeline.judging.tally import DimensionSummary, JudgingSummary
 from toolgrade.pipeline.summary import Summary
 
@@ -31,6 +32,9 @@ def print_judging(console: Console, summary: Summary) -> None:
 def judging_lines(judging: JudgingSummary) -> list[str]:
     """Return one line for each dimension, then why asking stopped, which models failed, what waits for people."""
     lines = [_dimension(name, part) for name, part in judging.dimensions.items()]
+    for name, part in judging.dimensions.items():
+        failed = {why: count for why, count in part.failed_because.items() if why not in judging.unavailable.values()}
+        lines += [f"{name}: no verdict on {count}: {brief(why, 300)}" for why, count in failed.items()]
     if judging.stopped:
         lines.append(f"asking stopped: {judging.stopped}")
     lines += [f"not asked: {why}" for why in judging.unavailable.values()]
@@ -47,6 +51,8 @@ def _dimension(name: str, part: DimensionSummary) -> str:
     cost = "cost unknown" if part.cost is None else f"${part.cost:.4f}"
     spent = f" of {_number(part.input_tokens)} + {_number(part.output_tokens)} tokens, {cost}" if part.calls else ""
     calls = f"{part.calls} calls{spent}, {part.cached} recorded"
+    if part.quotes:
+        calls += f", {part.verified} of {part.quotes} quotes found where it said"
     agreed = ""
     if part.agreement is not None:
         together = part.agreement

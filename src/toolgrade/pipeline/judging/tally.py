@@ -31,8 +31,9 @@ class DimensionSummary(Frozen):
     """One dimension's judge over a run.
 
     `questions` counts places that asked, `distinct` different questions; `said` counts verdicts by word over
-    the places, `not_asked` those that have none. `rate` is the judge's own: pass / (pass + fail) / questions;
-    `corrected` is what the labels it was calibrated on make of it, None without a calibration.
+    the places, `not_asked` those that have none, `failed_because` the commonest errors of the judge. `rate` is
+    the judge's own: pass / (pass + fail) / questions; `corrected` is what the labels it was calibrated on make
+    of it, None without a calibration.
     The costs are of calls made in this run, once for each distinct question; `cost` in US dollars, None where
     the price of a call is unknown. `quotes` counts the quotes given, `verified` those found in their field.
     """
@@ -49,6 +50,7 @@ class DimensionSummary(Frozen):
     distinct: int = 0
     said: dict[str, int] = Field(default_factory=dict)
     unknown_because: dict[str, int] = Field(default_factory=dict)
+    failed_because: dict[str, int] = Field(default_factory=dict)
     not_asked: int = 0
     rate: Rate
     corrected: CorrectedRate | None = None
@@ -122,6 +124,7 @@ class JudgingTally:
             unknown_because=dict(
                 Counter(v.unknown_reason or "no reason given" for v in combined if v.verdict == "unknown")
             ),
+            failed_because=dict(Counter(v.error or "" for v in combined if v.verdict == "error").most_common(5)),
             not_asked=said["not_asked"],
             rate=rate(said["pass"], said["pass"] + said["fail"], said.total()),
             corrected=standing.labelled.corrected(said["pass"], said["pass"] + said["fail"])
