@@ -52,10 +52,25 @@ def test_verdicts_are_identical(shared: Path) -> None:
     chat = [record.trace for record in read_traces(gold)]
     origin = next(trace for trace in chat if trace and trace.case_id == case.id and trace.trial == 1)
     others = [record.trace for record in read_traces(shared / "data/trace_formats/_generated_here")]
-    wanted = _verdict(origin, case, tools)
-    assert wanted["selection"][0] == "failed" and wanted["efficiency"][0] == "passed"
-    for trace in others:
-        assert trace is not None and _verdict(trace, case, tools) == wanted
+    strict = Case.model_validate(
+        {
+            "id": case.id,
+            "expected": {
+                "selection": {"required": ["get_reservation_details", "cancel_reservation"], "extras": "forbid"},
+                "arguments": [{"tool": "get_reservation_details", "values": {"reservation_id": "3FRNFC"}}],
+                "ordering": [{"before": "transfer_to_human_agents", "after": "get_user_details"}],
+                "utilization": {"must_use": [{"tool": "get_reservation_details", "path": "$.created_at"}]},
+            },
+        }
+    )
+    failed = {
+        check for check, (status, *_) in _verdict(origin, strict, tools).items() if status in ("failed", "blocked")
+    }
+    assert failed == {"selection", "arguments", "ordering"}
+    for expectation in (case, strict):
+        wanted = _verdict(origin, expectation, tools)
+        for trace in others:
+            assert trace is not None and _verdict(trace, expectation, tools) == wanted
 
 
 def _verdict(trace: Trace, case: Case, tools: dict[str, ToolSpec]) -> dict[str, Any]:
