@@ -63,21 +63,24 @@ class TraceView:
     def _read(self) -> None:
         step = turn = 0
         raw: list[tuple[int, int, int, ToolCall]] = []
-        open_by_id: defaultdict[str | None, deque[int]] = defaultdict(deque)
+        open_calls: dict[int, ToolCall] = {}
+        by_id: defaultdict[str | None, deque[int]] = defaultdict(deque)
         results: dict[int, tuple[ToolResult, int]] = {}
         for number, message in enumerate(self.trace.messages):
             if message.role == "assistant":
                 step += 1
                 for call in message.tool_calls:
-                    open_by_id[call.id].append(len(raw))
+                    open_calls[len(raw)] = call
+                    by_id[call.id].append(len(raw))
                     raw.append((step, turn, number, call))
             elif message.role == "user":
                 turn += 1
             elif message.result is not None:
-                index = _claim(message.result, open_by_id, raw, results)
+                index = _answered(message.result, open_calls, by_id)
                 if index is None:
                     self.unmatched_results.append((number, message.result))
                 else:
+                    del open_calls[index]
                     results[index] = (message.result, number)
         self.steps, self.turns = step, turn
         for index, (at_step, at_turn, number, call) in enumerate(raw):
@@ -100,25 +103,16 @@ class TraceView:
         return out
 
 
-def _claim(
-    result: ToolResult,
-    open_by_id: dict[str | None, deque[int]],
-    raw: list[tuple[int, int, int, ToolCall]],
-    results: dict[int, tuple[ToolResult, int]],
-) -> int | None:
-    """Return the index of the call that this result answers: by id, else the oldest open one of its name."""
+def _answered(result: ToolResult, open_calls: dict[int, ToolCall], by_id: dict[str | None, deque[int]]) -> int | None:
+    """Return the index of the open call that this result answers: by id, else the oldest of its name."""
     if result.call_id is not None:
-        queue = open_by_id.get(result.call_id)
-        if queue:
-            return queue.popleft()
+        queue = by_id.get(result.call_id, deque())
+        while queue:
+            index = queue.popleft()
+            if index in open_calls:  # a result without an id may have answered it
+                return index
         return None
-    for index, (_, _, _, call) in enumerate(raw):
-        if index not in results and (result.name is None or call.name == result.name):
-            queue = open_by_id[call.id]
-            if index in queue:
-                queue.remove(index)
-            return index
-    return None
+    return next((index for index, call in open_calls.items() if result.name in (None, call.name)), None)
 
 
 def payload(result: ToolResult) -> Any:

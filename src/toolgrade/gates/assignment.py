@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import nlargest
 from itertools import permutations
 from math import perm
 
@@ -29,6 +30,12 @@ def assign(weights: Sequence[Sequence[float]]) -> list[int | None]:
     best = [max(range(columns), key=row.__getitem__) for row in weights]
     if len(set(best)) == rows:  # no two want the same one
         return list(best)
+    # no row ever needs more than its best few columns: so many that the others cannot take them all
+    near = sorted({column for row in weights for column in nlargest(rows, range(columns), key=row.__getitem__)})
+    if len(near) < columns:
+        return [
+            None if column is None else near[column] for column in assign([[row[c] for c in near] for row in weights])
+        ]
     if perm(columns, rows) <= _BY_HAND:
         return [*max(permutations(range(columns), rows), key=lambda taken: _sum(weights, taken))]
     from scipy.optimize import linear_sum_assignment

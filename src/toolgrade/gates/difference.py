@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from toolgrade.core.expected import ArgumentsExpected, Comparator
 from toolgrade.core.schema import pointer
 from toolgrade.gates.assignment import assign
 from toolgrade.gates.comparators import matches
-from toolgrade.gates.equality import equal
+from toolgrade.gates.equality import equal, fingerprint
 from toolgrade.gates.paths import compiled, select
 
 Location = tuple[str | int, ...]
@@ -171,16 +172,21 @@ def _loose(
         if not equal(expected, actual):
             yield Difference(pointer(there), told(comparator, expected), actual)
         return
-    found = [
-        [list(_walk(wanted, got, (*at, row), (*there, column), rules)) for column, got in enumerate(actual)]
-        for row, wanted in enumerate(expected)
-    ]
-    taken = assign([[_fit(differences) for differences in row] for row in found])
-    pairs = [found[row][column] for row, column in enumerate(taken) if column is not None]
-    complete = len(pairs) == len(expected) and (subset or len(expected) == len(actual))
-    if complete and all(one.open for pair in pairs for one in pair):
-        yield from (one for pair in pairs for one in pair)
-    else:
+    complete = len(expected) <= len(actual) if subset else len(expected) == len(actual)
+    if complete and not any(len(place) > len(at) and place[: len(at)] == at for place in rules):
+        wanted, given = Counter(map(fingerprint, expected)), Counter(map(fingerprint, actual))
+        complete = wanted <= given if subset else wanted == given
+    elif complete:
+        found = [
+            [list(_walk(item, got, (*at, row), (*there, column), rules)) for column, got in enumerate(actual)]
+            for row, item in enumerate(expected)
+        ]
+        taken = assign([[_fit(differences) for differences in row] for row in found])
+        pairs = [found[row][column] for row, column in enumerate(taken) if column is not None]
+        complete = all(one.open for pair in pairs for one in pair)
+        if complete:
+            yield from (one for pair in pairs for one in pair)
+    if not complete:
         yield Difference(pointer(there), told(comparator, list(expected)), actual)
 
 

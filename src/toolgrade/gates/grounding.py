@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect, bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import orjson
 
+from toolgrade.core.trace import Message
 from toolgrade.core.view import CallView, TraceView
 
 _NEVER = 1 << 60
 _LONGEST = 2000
+_MOST_CHARACTERS = 32_000
+_MOST_ENTRIES = 200
 
 
 class Sources:
@@ -25,18 +29,19 @@ class Sources:
         self._first: dict[str, int] = {}
 
     @cached_property
-    def _texts(self) -> list[tuple[int, str]]:
-        texts = []
+    def _text(self) -> tuple[str, list[int], list[int]]:
+        """Everything as one text, which is searched faster than its parts, where each begins, and its message."""
+        texts, starts, numbers = [], [], []
+        length = 0
         for number, message in enumerate(self._messages):
-            if message.role in ("system", "user"):
-                text = message.content
-            elif message.role == "tool":
-                text = message.content or _text(message.result.content if message.result is not None else None)
-            else:
-                continue
+            text = _source(message)
             if text:
-                texts.append((number, _folded(text)))
-        return texts
+                folded = _folded(text)
+                texts.append(folded)
+                starts.append(length)
+                numbers.append(number)
+                length += len(folded) + 1
+        return "\n".join(texts), starts, numbers
 
     def holds(self, value: Any, before: int) -> bool:
         """Return whether a string or number occurs, as whole words, in a message before the one numbered `before`."""
@@ -46,9 +51,19 @@ class Sources:
         """Return the number of the first message with this text."""
         found = self._first.get(form)
         if found is None:
-            found = next((number for number, text in self._texts if _has_words(text, form)), _NEVER)
+            text, starts, numbers = self._text
+            place = _find_words(text, form)
+            found = _NEVER if place is None else numbers[bisect(starts, place) - 1]
             self._first[form] = found
         return found
+
+
+def _source(message: Message) -> str:
+    if message.role in ("system", "user"):
+        return message.content or ""
+    if message.role == "tool":
+        return message.content or _text(message.result.content if message.result is not None else None)
+    return ""
 
 
 def leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
@@ -67,7 +82,8 @@ def leaves(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 class Evidence:
     """What the `argument_grounding` judge may see of a call: nothing said or returned after it.
 
-    Nor what the case expects: the question is whether a value says what the user meant.
+    Nor what the case expects: the question is whether a value says what the user meant. Of a long run it is
+    the beginning and the latest part, so that questions do not grow with the square of its length.
     """
 
     def __init__(self, view: TraceView) -> None:
@@ -78,15 +94,17 @@ class Evidence:
         return self._messages("user", "assistant")
 
     @cached_property
-    def _context(self) -> list[tuple[int, dict[str, Any]]]:
-        instructions = [
-            (number, {**said, "content": _shortened(said["content"])}) for number, said in self._messages("system")
-        ]
-        return instructions + [
+    def _instructions(self) -> list[tuple[int, dict[str, Any]]]:
+        return [(number, {**said, "content": _shortened(said["content"])}) for number, said in self._messages("system")]
+
+    @cached_property
+    def _results(self) -> list[tuple[int, dict[str, Any]]]:
+        results = [
             (made.result_message, {"tool": made.call.name, "content": _shortened(_text(made.result.content))})
             for made in self._view.calls
             if made.result is not None and made.result_message is not None
         ]
+        return sorted(results, key=lambda result: result[0])
 
     def _messages(self, *roles: str) -> list[tuple[int, dict[str, Any]]]:
         return [
@@ -98,16 +116,30 @@ class Evidence:
     def fields(self, made: CallView, values: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of the question about one call; `values` maps JSON pointers to the open values."""
         tool = self._view.tools.get(made.call.name)
+        at = made.message
         return {
-            "request": [said for number, said in self._request if number < made.message],
-            "context": [told for number, told in self._context if number < made.message],
+            "request": _latest(self._request, at),
+            "context": _latest(self._instructions, at) + _latest(self._results, at),
             "tool": {
                 "name": made.call.name,
                 "description": tool.description if tool else "",
                 "parameters": tool.parameters if tool else {},
             },
-            "fields": [{"path": at, "value": value} for at, value in values.items()],
+            "fields": [{"path": where, "value": value} for where, value in values.items()],
         }
+
+
+def _latest(entries: list[tuple[int, dict[str, Any]]], before: int) -> list[dict[str, Any]]:
+    """Return the entries of messages before one, without the middle of a long list."""
+    end = bisect_left(entries, before, key=lambda entry: entry[0])
+    start, room = end, _MOST_CHARACTERS
+    while start > 1 and end - start < _MOST_ENTRIES and room > 0:
+        start -= 1
+        room -= len(entries[start][1]["content"])
+    kept = [entry for _, entry in (*entries[: min(1, end)], *entries[max(1, start) : end])]
+    if start > 1:
+        kept.insert(1, {"content": f"[truncated {start - 1} entries]"})
+    return kept
 
 
 def _shortened(text: str) -> str:
@@ -140,12 +172,12 @@ def _forms(value: Any) -> tuple[str, ...]:
     return (_folded(str(value)),)
 
 
-def _has_words(text: str, form: str) -> bool:
+def _find_words(text: str, form: str) -> int | None:
     start = text.find(form)
     while start >= 0:
         end = start + len(form)
         before, after = text[start - 1 : start], text[end : end + 1]
         if not (before.isalnum() and form[0].isalnum()) and not (after.isalnum() and form[-1].isalnum()):
-            return True
+            return start
         start = text.find(form, start + 1)
-    return False
+    return None
