@@ -66,15 +66,17 @@ def test_a_value_equals_itself(value: Any):
     assert equal(value, value)
 
 
-def test_equality_follows_any_nesting():
+def test_equality_follows_what_the_readers_let_through():
+    """They refuse what is nested more than 200 levels deep."""
+
     def nested(depth: int, core: Any) -> Any:
         value = core
         for _ in range(depth):
             value = [value]
         return value
 
-    assert equal(nested(100_000, 1), nested(100_000, 1.0))
-    assert not equal(nested(100_000, 1), nested(100_000, True))
+    assert equal(nested(200, 1), nested(200, 1.0))
+    assert not equal(nested(200, 1), nested(200, True))
 
 
 matrices = st.integers(0, 5).flatmap(

@@ -14,7 +14,7 @@ from toolgrade.gates.difference import Difference
 from toolgrade.gates.equality import equal
 from toolgrade.gates.grounding import Evidence, Sources, leaves
 from toolgrade.gates.pairing import Pair, is_right, paired
-from toolgrade.gates.placeholder import is_placeholder
+from toolgrade.gates.placeholder import holds_placeholder, is_placeholder
 
 _OPEN = "a judge must say whether the open values say what the user meant"
 _Values = dict[str, Difference]
@@ -175,21 +175,17 @@ def _no_call(pair: Pair) -> Finding:
 
 def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[SchemaError]:
     """Return the placeholders that nobody said before and that no entry asks for."""
-    found: list[SchemaError] = []
-    for name, value in (made.call.arguments or {}).items():
-        if isinstance(value, str):
-            if not is_placeholder(value):
-                continue
-        elif not isinstance(value, (dict, list)):
-            continue
-        if pair is not None and name in pair.fields and is_right(pair.fields[name]):
-            continue
-        found += [
-            SchemaError("placeholder_value", pointer((name, *at)), "a real value", leaf)
-            for at, leaf in leaves(value)
-            if isinstance(leaf, str) and is_placeholder(leaf) and not sources.holds(leaf, made.message)
-        ]
-    return found
+    if not holds_placeholder(made.call.arguments):
+        return []
+    right = {name for name, found in pair.fields.items() if is_right(found)} if pair is not None else set()
+    return [
+        SchemaError("placeholder_value", pointer(at), "a real value", leaf)
+        for at, leaf in leaves(made.call.arguments)
+        if at[0] not in right
+        and isinstance(leaf, str)
+        and is_placeholder(leaf)
+        and not sources.holds(leaf, made.message)
+    ]
 
 
 def _ungrounded(made: CallView, view: TraceView, sources: Sources, faulty: set[str]) -> _Values:

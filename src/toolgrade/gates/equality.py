@@ -5,33 +5,24 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-_Scalar = str | int | float | bool | None
-
 
 def equal(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal. Nesting of any depth is fine; NaN equals NaN."""
-    if isinstance(left, str) or isinstance(right, str):  # most values are texts, and need no more
+    """Return whether two JSON values are equal; NaN equals NaN.
+
+    Raises:
+        RecursionError: the values are nested deeper than the interpreter follows.
+    """
+    if isinstance(left, str):  # most values are texts, and need no more
         return bool(left == right)
-    pairs = [(left, right)]
-    while pairs:
-        one, two = pairs.pop()
-        if isinstance(one, dict):
-            if not isinstance(two, dict) or one.keys() != two.keys():
-                return False
-            pairs += [(value, two[key]) for key, value in one.items()]
-        elif isinstance(one, (list, tuple)):
-            if not isinstance(two, (list, tuple)) or len(one) != len(two):
-                return False
-            pairs += zip(one, two, strict=True)
-        elif not _same_scalar(one, two):
+    if isinstance(left, dict):
+        if not isinstance(right, dict) or left.keys() != right.keys():
             return False
-    return True
-
-
-def _same_scalar(one: Any, two: Any) -> bool:
-    if isinstance(one, bool) or isinstance(two, bool):
-        return one is two
-    return bool(one == two or (one != one and two != two))
+        return all(map(equal, left.values(), map(right.__getitem__, left)))
+    if isinstance(left, (list, tuple)):
+        return isinstance(right, (list, tuple)) and len(left) == len(right) and all(map(equal, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return bool(left == right or (left != left and right != right))
 
 
 def fingerprint(value: Any) -> Hashable:

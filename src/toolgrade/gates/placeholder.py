@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _PLACEHOLDER = re.compile(
     r"""
@@ -22,4 +23,15 @@ _STARTS = frozenset("<{$[?. yietfprcluxnYIETFPRCLUXN")
 
 def is_placeholder(text: str) -> bool:
     """Return whether the whole text has the form of a placeholder; it may still be what the user said."""
-    return text[:1] in _STARTS and len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text.strip()) is not None
+    return len(text) <= _LONGEST and _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
+def holds_placeholder(value: dict[str, Any] | list[Any] | None) -> bool:
+    """Return whether some text within a JSON object or array is a placeholder."""
+    for item in value.values() if isinstance(value, dict) else value or ():
+        if isinstance(item, str):
+            if item[:1] in _STARTS and is_placeholder(item):
+                return True
+        elif isinstance(item, (dict, list)) and holds_placeholder(item):
+            return True
+    return False
