@@ -231,3 +231,33 @@ def test_a_record_survives_json_to_the_last_bit(store: Store) -> None:
     run = recorded(store, 5, NOW)
     assert CalibrationRun.model_validate(json.loads(run.model_dump_json())) == run
     assert store.history(DIMENSION) == [run]
+
+
+def test_verdicts_that_were_changed_after_the_run_are_not_compared(store: Store) -> None:
+    run = recorded(store, 5, NOW)
+    path = store.folder / DIMENSION / "runs" / f"{run.run_id}.jsonl"
+    assert len(store.verdicts(run)) == run.measurement.items
+    path.write_text(path.read_text().replace('"verdict":"pass"', '"verdict":"fail"', 1))
+    with pytest.raises(BrokenHistory, match="not the verdicts that"):
+        store.verdicts(run)
+
+
+def test_own_label_sets_come_before_shipped_ones(store: Store, tmp_path: Path) -> None:
+    """A judge that is good on the project's labels is not held to what it reached on shipped ones."""
+    made_up.write(tmp_path / "shipped")
+    card = tmp_path / "shipped" / DIMENSION / "made_up" / "card.toml"
+    card.write_text(card.read_text().replace('"made_up"', '"shipped"'))
+    card.parent.rename(card.parent.parent / "shipped")
+    both = Store(store.folder, tmp_path / "shipped")
+    assert (both.own_sets(DIMENSION), both.sets(DIMENSION)) == (["made_up"], ["made_up", "shipped"])
+    judge = recorded_judge("judge-a", "1.0")
+    now = JudgeNow(judge_id=judge.judge_id, rubric_version="1.0")
+    for name, wrong, hour in (("shipped", 60, 0), ("made_up", 2, 1)):
+        labels = both.label_set(DIMENSION, name)
+        verdicts = said(labels, wrong)
+        at = NOW + hour * HOUR
+        both.append(calibrate(labels, verdicts, judge, both.history(DIMENSION), at), verdicts)
+        report = trust_in(both, DIMENSION, now, at)
+        assert (report.set, report.level) == (name, "refused" if name == "shipped" else "advisory")
+    with pytest.raises(ConfigError, match="is shipped and stays as it is"):
+        both.own_folder(DIMENSION, "shipped")

@@ -280,3 +280,22 @@ def test_label_plan_of_the_specification_table() -> None:
     assert found.for_fail_recall == pytest.approx(171, rel=0.2)
     assert found.labels == max(found.for_kappa or 0, found.for_fail_recall or 0, found.for_pass_recall or 0)
     assert plan(0.95, 0.65, 0.2, np.random.default_rng(1)).labels is None
+
+
+def test_the_chance_of_being_exported_for_labelling_weighs_the_item(place: Path) -> None:
+    """1 / (0.5 × 0.05): the item was sampled with chance 0.5 and queued with 0.05."""
+    made = LabelSet.read(place)
+    made.add_items([made_up.draft(900)])
+    item = made.items["item-0900"]
+    assert made.chance(item) == 0.5
+    made.add_labels([made_up.label(item, 900, "ana", "fail").model_copy(update={"inclusion_prob": 0.05})])
+    assert made.chance(item) == pytest.approx(0.025)
+
+
+def test_text_that_is_no_unicode_is_an_error_and_nothing_is_written(place: Path) -> None:
+    before = (place / "items.jsonl").read_bytes()
+    made = LabelSet.read(place)
+    broken = made.add_items([Draft(item_id="x", trace_id="x", fields={"episode": "half \ud800 a pair"})])
+    with pytest.raises(ConfigError, match="half a surrogate pair is no text"):
+        append_items(place, broken)
+    assert (place / "items.jsonl").read_bytes() == before

@@ -15,7 +15,7 @@ from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.leak import leaked
 from toolgrade.calibration.measure import measure, stability
 from toolgrade.calibration.policy import Decision, Now, Policy, decide
-from toolgrade.calibration.recorded import ItemVerdict, by_replicate
+from toolgrade.calibration.recorded import ItemVerdict, by_replicate, verdicts_hash
 from toolgrade.calibration.run import CalibrationRun, ProbeResult, Stratum, standing_of
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
@@ -94,7 +94,7 @@ def calibrate(
         seed=seed,
         cost=sum(costs) if (costs := [v.cost for v in mine if v.cost is not None]) else None,
         code_version=_code_version(),
-        verdict_ids_hash=content_hash(sorted(verdict.id for verdict in mine)),
+        verdict_ids_hash=verdicts_hash(verdicts),
         policy_hash=Policy().hash,
         decision=Decision(level="refused", reasons=("uncalibrated",)),
     )

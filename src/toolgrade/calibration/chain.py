@@ -79,12 +79,12 @@ def _check(record: Link, previous: Link | None, place: str) -> None:
         )
 
 
-def append_link(path: Path, record: Record) -> Record:
-    """Append a record, chained to the last one, and return it as written.
+def next_link(path: Path, record: Record) -> Record:
+    """Return the record chained to the last one in the file, to be appended.
 
     Raises:
         BrokenHistory: the file is not what was appended before.
-        ClockError: the record lies before the last one; nothing is written.
+        ClockError: the record lies before the last one.
     """
     records = read_chain(path, type(record))
     previous = records[-1] if records else None
@@ -93,6 +93,11 @@ def append_link(path: Path, record: Record) -> Record:
             f"{path}: {record.ts} lies before the last record, {previous.ts}: the clock ran backwards. "
             "Set the clock; nothing was written"
         )
-    sealed = record.sealed(previous)
+    return record.sealed(previous)
+
+
+def append_link(path: Path, record: Record) -> Record:
+    """Append a record, chained to the last one, and return it as written; errors as in `next_link`."""
+    sealed = next_link(path, record)
     append_jsonl(path, [sealed])
     return sealed

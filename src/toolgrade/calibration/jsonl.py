@@ -53,8 +53,14 @@ def append_jsonl(path: Path, values: Iterable[Frozen]) -> None:
 
     Raises:
         UnreadableError: the file ends in the middle of a line, or cannot be written.
+        ConfigError: a text is no Unicode.
     """
     lines = "".join(canonical_json(value.model_dump(mode="json", exclude_none=True)) + "\n" for value in values)
+    try:
+        data = lines.encode("utf-8")
+    except UnicodeEncodeError as error:
+        broken = lines[max(0, error.start - 20) : error.end + 20]
+        raise ConfigError(f"{path}: half a surrogate pair is no text: {broken!r}; repair the source") from error
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+") as file:
@@ -64,7 +70,7 @@ def append_jsonl(path: Path, values: Iterable[Frozen]) -> None:
                     raise UnreadableError(
                         f"{path}: the last line has no end: a write was cut off. Repair it by hand first"
                     )
-            file.write(lines.encode("utf-8"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

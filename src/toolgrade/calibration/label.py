@@ -21,6 +21,7 @@ class Label(Frozen):
     `critique` says why, required for fail and unknown (labels imported from elsewhere may lack it).
     A label made while seeing the judge's verdict stays out of agreement. `blind_repeat_of` names the label
     that the same annotator repeats blindly. Role `derived` marks labels that a rule made, not a person.
+    `inclusion_prob` is the chance with which `labels export` picked the item; it multiplies the item's own.
     """
 
     label_id: str = Field(min_length=1)
@@ -38,6 +39,7 @@ class Label(Frozen):
     saw_judge_verdict: bool = False
     blind_repeat_of: str | None = None
     supersedes: str | None = None
+    inclusion_prob: float | None = Field(default=None, gt=0, le=1)
     confidence: float | None = Field(default=None, ge=0, le=1)
     duration_ms: int | None = None
     ts: str

@@ -71,10 +71,14 @@ class LabelSet:
             UnreadableError: a file is missing or unreadable.
             ConfigError: a record is wrong; says file, line and field.
         """
-        card = read_card(folder)
-        items = [item for _, item in read_jsonl(folder / ITEMS, Item)] if (folder / ITEMS).is_file() else []
-        labels = [label for _, label in read_jsonl(folder / LABELS, Label)] if (folder / LABELS).is_file() else []
-        return cls(card, items, labels, str(folder))
+        made = cls(read_card(folder), [], [], str(folder))
+        if (folder / ITEMS).is_file():
+            for number, item in read_jsonl(folder / ITEMS, Item):
+                made._add_item(item, f"{folder / ITEMS} line {number}")
+        if (folder / LABELS).is_file():
+            for number, label in read_jsonl(folder / LABELS, Label):
+                made._add_label(label, f"{folder / LABELS} line {number}")
+        return made
 
     def add_items(self, drafts: Iterable[Draft]) -> list[Item]:
         """Return the items made of the drafts, now part of the set in memory; all of them or, at an error, none.
@@ -124,6 +128,7 @@ class LabelSet:
         self._by_id[label.label_id] = label
         self._first.add(_whose(label))
         self.__dict__.pop("resolved", None)
+        self.__dict__.pop("_in_force", None)
 
     def _check_label(self, label: Label, place: str) -> None:
         item = self.items.get(label.item_id)
@@ -159,8 +164,17 @@ class LabelSet:
     @cached_property
     def resolved(self) -> dict[str, Resolved]:
         """The label of every item, also of those without any."""
-        groups = by_item(in_force(self.labels, self.card.rubric_version))
+        groups = self._in_force
         return {item_id: resolve(item_id, groups.get(item_id, ()), self.card.single_roles) for item_id in self.items}
+
+    @cached_property
+    def _in_force(self) -> dict[str, list[Label]]:
+        return by_item(in_force(self.labels, self.card.rubric_version))
+
+    def chance(self, item: Item) -> float:
+        """Return the chance that the item was picked and then labelled; 1 where nothing is known."""
+        picked = (label.inclusion_prob for label in self._in_force.get(item.item_id, ()))
+        return (item.inclusion_prob or 1.0) * next((chance for chance in picked if chance is not None), 1.0)
 
     def in_split(self, split: Split) -> list[Item]:
         """Return the items of a split, by id."""

@@ -81,7 +81,7 @@ def measure(
     seen = views(human, judge)
     kept = [i for i in range(len(items)) if human[i] in CATEGORIES and judge[i] in CATEGORIES]
     said = [(human[i], judge[i]) for i in kept]
-    weights = [1 / (items[i].inclusion_prob or 1.0) for i in kept]
+    weights = [1 / labels.chance(items[i]) for i in kept]
     both = pairs([h for h, _ in said], [j for _, j in said], CATEGORIES, [items[i].trace_id for i in kept], weights)
     stats = judge_agreement(both, rng, level)
     raw = pairs([h for h, _ in said], [j for _, j in said], CATEGORIES).total.ravel()

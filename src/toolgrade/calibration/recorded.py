@@ -97,6 +97,11 @@ def _read(line: str, place: str, meaning: Mapping[str, Word]) -> ItemVerdict:
         raise ConfigError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
+def verdicts_hash(verdicts: Iterable[ItemVerdict]) -> str:
+    """Return the hash over all verdicts, whatever their order."""
+    return content_hash(sorted(verdict.id for verdict in verdicts))
+
+
 def by_replicate(verdicts: Iterable[ItemVerdict]) -> dict[int, dict[str, ItemVerdict]]:
     """Return item id to verdict for each replicate, in order.
 

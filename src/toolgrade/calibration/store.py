@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from toolgrade.assets import root as shipped_root
 from toolgrade.calibration.anchors import AnchorCheck
-from toolgrade.calibration.chain import append_link, read_chain
+from toolgrade.calibration.chain import append_link, next_link, read_chain
 from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
 from toolgrade.calibration.label_set import CARD, LabelSet
-from toolgrade.calibration.recorded import ItemVerdict
+from toolgrade.calibration.recorded import ItemVerdict, verdicts_hash
 from toolgrade.calibration.run import CalibrationRun
-from toolgrade.errors import ConfigError, UnreadableError, suggestion
+from toolgrade.errors import BrokenHistory, ConfigError, UnreadableError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,11 @@ class Store:
         entries = {entry.name: entry for folder in folders if folder.is_dir() for entry in folder.iterdir()}
         return sorted(name for name, entry in entries.items() if (entry / CARD).is_file())
 
+    def own_sets(self, dimension: str) -> list[str]:
+        """Return the names of the label sets in the project's own folder."""
+        folder = self.folder / dimension
+        return sorted(path.parent.name for path in folder.glob(f"*/{CARD}"))
+
     def set_folder(self, dimension: str, name: str) -> Traversable | Path:
         """Return the folder of a label set, the project's before the shipped one.
 
@@ -102,17 +107,23 @@ class Store:
         path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
         if path.exists():
             raise ConfigError(f"{path} is there already; expected a new run")
+        sealed = next_link(self.history_path(run.dimension), run)
         append_jsonl(path, verdicts)
-        return append_link(self.history_path(run.dimension), run)
+        append_jsonl(self.history_path(run.dimension), [sealed])
+        return sealed
 
     def verdicts(self, run: CalibrationRun) -> list[ItemVerdict]:
         """Return the verdicts of a run.
 
         Raises:
             UnreadableError: they were not kept.
+            BrokenHistory: they are not those that the run was made from.
         """
         path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
-        return [verdict for _, verdict in read_jsonl(path, ItemVerdict)]
+        found = [verdict for _, verdict in read_jsonl(path, ItemVerdict)]
+        if verdicts_hash(found) != run.verdict_ids_hash:
+            raise BrokenHistory(f"{path}: not the verdicts that {run.run_id} was made from; restore the file")
+        return found
 
     def anchors(self, dimension: str) -> list[AnchorCheck]:
         """Return the checks on a dimension's frozen anchors; errors as in `read_chain`."""

@@ -12,11 +12,17 @@ from toolgrade.calibration.trust import JudgeNow, TrustReport, trust
 def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> TrustReport:
     """Return the trust in `judge` at the time `now`.
 
+    Once a judge was calibrated on label sets of the project's own, only those count: shipped ones stand in for
+    labels that are not there yet.
+
     Raises:
         BrokenHistory: a history is not what was appended.
         ConfigError: a label set cannot be read as one.
     """
     history = store.history(dimension)
+    own = {run.set for run in history if run.judge_id == judge.judge_id} & set(store.own_sets(dimension))
+    if own:
+        history = [run for run in history if run.set in own]
     used = {run.set for run in history} & set(store.sets(dimension))
     hashes = {name: store.label_set(dimension, name).hash() for name in used}
     return trust(dimension, judge, history, hashes, now, drifting(store, dimension, judge.judge_id))

@@ -19,7 +19,7 @@ from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
 
 WORDS = ("pass", "fail", "unknown", "na")
-NUMBERS = {"confidence": float, "duration_ms": int}
+NUMBERS = {"confidence": float, "inclusion_prob": float, "duration_ms": int}
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
 
 

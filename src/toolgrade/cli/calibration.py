@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -22,7 +23,7 @@ from toolgrade.calibration.trust import JudgeNow, TrustReport
 from toolgrade.cli.calibrate import now, pairs_of, probes_of, with_session
 from toolgrade.cli.calibrated import print_calibration, print_comparison, print_drift, print_history, print_trust
 from toolgrade.cli.options import terminal
-from toolgrade.errors import ConfigError, suggestion
+from toolgrade.errors import ConfigError, ToolgradeError, suggestion
 from toolgrade.judges.dimensions import names
 from toolgrade.llm.limits import Limits
 from toolgrade.prompts import load
@@ -242,6 +243,13 @@ def report_on(store: Store, dimension: str, models: tuple[str, ...], prompts: Pa
     return trust_in(store, dimension, judge, now())
 
 
+class Work(NamedTuple):
+    """How far a recalibration goes: asking at all, and the most it may cost a set, in US dollars."""
+
+    dry_run: bool
+    max_cost: float | None
+
+
 @calibration.command()
 @_judge
 @click.option("--replicates", type=click.IntRange(1), default=3, show_default=True, help="Ask this often.")
@@ -273,36 +281,54 @@ def recalibrate(
     """
     store = Store.standard(folder)
     chosen = judges_by_dimension(judges)
-    lower = []
+    work = Work(dry_run, max_cost)
+    base = Wanted(
+        dimension="",
+        set="",
+        models=(),
+        api_base=api_base,
+        prompts=prompts,
+        replicates=replicates,
+        probes=probes_of(probes),
+    )
+    code = 0
     for dimension in store.dimensions():
-        judge = judge_now(store, dimension, chosen.get(dimension, chosen.get("*", ())), prompts)
-        runs = store.history(dimension)
-        models = chosen.get(dimension, chosen.get("*", live(runs)[-1].models if runs else ()))
-        if judge is None or not models:
-            click.echo(f"{dimension}: no judge; name one with --judge {dimension}=MODEL")
-            continue
-        hashes = {
-            name: labels.hash()
-            for name in store.sets(dimension)
-            if (labels := store.label_set(dimension, name)).labels and any(i.fields for i in labels.in_split("test"))
-        }
-        for one in due(dimension, judge, runs, hashes, now(), drifting(store, dimension, judge.judge_id)):
-            click.echo(f"{dimension} on {one.set} is due: {', '.join(one.reasons)}")
-            if dry_run:
-                continue
-            wanted = Wanted(
-                dimension=dimension,
-                set=one.set,
-                models=models,
-                api_base=api_base,
-                prompts=prompts,
-                replicates=replicates,
-                probes=probes_of(probes),
-            )
-            lower += _again(store, wanted, max_cost)
+        models = chosen.get(dimension, chosen.get("*", ()))
+        try:
+            code = max(code, _dimension_again(store, base.model_copy(update={"dimension": dimension}), models, work))
+        except ToolgradeError as error:
+            # One dimension that cannot be asked must not keep the others from being looked after.
+            click.echo(f"error: {dimension}: {error}", err=True)
+            code = max(code, error.exit_code)
+    ctx.exit(code)
+
+
+def _dimension_again(store: Store, base: Wanted, models: tuple[str, ...], work: Work) -> int:
+    """Calibrate what is due in one dimension; return 1 where trust fell, else 0."""
+    dimension = base.dimension
+    judge = judge_now(store, dimension, models, base.prompts)
+    runs = store.history(dimension)
+    models = models or (live(runs)[-1].models if runs else ())
+    if judge is None or not models:
+        click.echo(f"{dimension}: no judge; name one with --judge {dimension}=MODEL")
+        return 0
+    known = {run.set for run in runs} | set(store.own_sets(dimension))
+    hashes = {
+        name: labels.hash()
+        for name in sorted(known & set(store.sets(dimension)))
+        if (labels := store.label_set(dimension, name)).labels and any(i.fields for i in labels.in_split("test"))
+    }
+    found = due(dimension, judge, runs, hashes, now(), drifting(store, dimension, judge.judge_id))
+    if not found:
+        click.echo(f"{dimension}: nothing is due on {', '.join(hashes) or 'any label set: none can be asked about'}")
+    lower = []
+    for one in found:
+        click.echo(f"{dimension} on {one.set} is due: {', '.join(one.reasons)}")
+        if not work.dry_run:
+            lower += _again(store, base.model_copy(update={"set": one.set, "models": models}), work.max_cost)
     for line in lower:
         click.echo(f"trust fell: {line}")
-    ctx.exit(1 if lower else 0)
+    return 1 if lower else 0
 
 
 def _again(store: Store, wanted: Wanted, max_cost: float | None) -> list[str]:
