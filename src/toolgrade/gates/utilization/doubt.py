@@ -5,11 +5,24 @@ from __future__ import annotations
 import re
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.fields import Named, unmatched
+from toolgrade.gates.utilization.fields import Named, spread, unmatched
 from toolgrade.gates.utilization.ground import agrees, comparable, is_money
 from toolgrade.gates.utilization.index import Index
-from toolgrade.gates.utilization.leaves import Leaf
-from toolgrade.gates.utilization.lexicon import BLURS, DENIES, FORECASTS, GENERIC, MONEY, NARROWS, RELATES, SUPPOSES
+from toolgrade.gates.utilization.leaves import Field, Leaf
+from toolgrade.gates.utilization.lexicon import (
+    BLURS,
+    DENIES,
+    FORECASTS,
+    FUNCTION,
+    GENERIC,
+    MINOR,
+    MONEY,
+    NARROWS,
+    PERCENT,
+    RELATES,
+    SUPPOSES,
+    UNITS,
+)
 from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
 from toolgrade.gates.utilization.shapes import quantity
 
@@ -19,6 +32,7 @@ _TIMES = re.compile(
 )
 _SHARED = re.compile(r"\b(?:former|latter|respectively|each other)\b")
 _OF_TWO = re.compile(r"\b(?:pair|both|duo|each|trio)\b")
+_TOGETHER = re.compile(r"\W*(?:,|and|or|&|through|to)\W*")
 _OTHER_UNIT = re.compile(
     r"\s*(?:°\s?F|F\b|degrees?\s+F|mph|miles|knots|k(?:m/h|ph|mh)|in(?:ch|ches|\b)|feet|ft\b|mm\b|cm\b|lbs?\b)",
     re.IGNORECASE,
@@ -69,7 +83,19 @@ def _loose(case: Case, linked: list[int]) -> str | None:
         left = unmatched(index, case.named, linked)
         if left:
             return f"its name says more than the field's: {left[0]!r}"
-    return None
+    held = [index.fields[index.leaves[leaf].field] for leaf in linked]
+    if case.claim.unit == "percent" and not all(PERCENT.intersection((*f.tokens, *f.around)) for f in held):
+        return "the field is no share"
+    unsaid_part = case.claim.unit != "percent" and next((part for f in held for part in _not_said(case, f)), None)
+    return f"the field's name says more than is told: {unsaid_part!r}" if unsaid_part else None
+
+
+def _not_said(case: Case, field: Field) -> list[str]:
+    """Return the telling parts of a field's name that its sentence does not hold (`original` slide count)."""
+    common = case.index.common(field)
+    heard = spread(case.sentence.words)
+    quiet = GENERIC | MINOR | UNITS | PERCENT | common
+    return [t for t in field.tokens if t not in quiet and not any(case.index.weight(word, t) for word in heard)]
 
 
 def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
@@ -82,14 +108,36 @@ def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
 
 def _ambiguous(case: Case, linked: list[int]) -> str | None:
     held = [case.index.leaves[leaf] for leaf in linked]
-    if len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1:
-        return None if _beyond(case, linked) or _quotes_none(case, held) else "several values are linked"
+    several = len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1
+    if several and not (_beyond(case, linked) or _quotes_none(case, held)):
+        return "several values are linked"
+    own = sorted((m for m in case.mentions[:2] if m in case.sentence.mentions), key=lambda m: m.start)
+    if len(own) == 2 and _TOGETHER.fullmatch(case.sentence.text, own[0].end, own[1].start):
+        return "several records are named together"
+    if _names_another(case):
+        return "it names something that the payload does not"
     if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
         return "the record is named in another sentence"
-    days = all(mention.label == DAY for mention in case.mentions)
-    if case.level < 2 and not days and not any(mention.naming for mention in case.mentions):
+    said = case.sentence.mentions
+    telling = {r for m in case.mentions if m.naming or (m.label == DAY and m in said) for r in m.records}
+    if case.level < 2 and not all(telling.intersection(case.index.chain(leaf.record)) for leaf in held):
         return "no record is named"
     return None
+
+
+def _names_another(case: Case) -> bool:
+    """Say whether a sentence names a thing that the linked values do not belong to: a name that no field explains."""
+    if any(mention.naming for mention in case.sentence.mentions):
+        return case.level == 3
+    text = case.sentence.text
+    for word in case.sentence.words:
+        first = not text[: word.start].strip(" *_#(\"'`")
+        heads = ":" in text[word.end : case.claim.start] and "." not in text[word.end : case.claim.start]
+        proper = word.text[:1].isupper() and (not first or heads) and word.norm not in FUNCTION
+        inside = any(claim.start <= word.start < claim.end for claim in case.sentence.claims)
+        if proper and not inside and not case.index.named_by(word.norm):
+            return True
+    return False
 
 
 def _beyond(case: Case, linked: list[int]) -> bool:

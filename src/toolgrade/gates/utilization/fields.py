@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -41,15 +42,30 @@ def fields_named(index: Index, sentence: Sentence, claim: Claim) -> Named:
         if at is not None:
             word, found = run[at], _right_kind(index, claim, index.named_by(run[at].norm))
             others = tuple(run[:at]) + (_qualifiers(sentence, run, at) if run is earlier else ())
+            if run is earlier and plain:
+                others += tuple(later)
+            elif run is later and "-" not in sentence.text[claim.end : word.start]:
+                others += tuple(run[at + 1 :])
             break
+    if word is not None:
+        found = found | _in_full(index, claim, earlier if word in earlier else later)
     about = _about(sentence, claim, plain, earlier)
     if claim.unit == "percent":
-        return Named(_shares(index, found, about), word if found else None, ())
+        return Named(_shares(index, found, about), word if found else None, others if found else ())
     if not found:
         word, others = None, ()
         found = _by_unit(index, claim, about)
     context = spread(about)
     return Named({f: weight + fit(index, index.fields[f], context) for f, weight in found.items()}, word, others)
+
+
+def _in_full(index: Index, claim: Claim, run: list[Word]) -> dict[int, float]:
+    """Return the fields of several parts whose every part is said (`feels like` temperature)."""
+    counts: Counter[int] = Counter()
+    for word in {word.norm for word in run}:
+        counts.update(field for field, weight in index.named_by(word).items() if weight > 0.5)
+    full = {f: 1.2 for f, count in counts.items() if count >= len(set(index.fields[f].tokens)) > 1}
+    return _right_kind(index, claim, full)
 
 
 def _naming(index: Index, claim: Claim, run: list[Word]) -> int | None:

@@ -30,8 +30,9 @@ class Index(Leaves):
             record = self.records[record].parent
 
     def names_one(self, key: tuple[str, ...]) -> bool:
-        """Say whether a label tells records apart: it names something, or it holds a digit."""
-        return key in self._naming or any(c.isdigit() for part in key for c in part)
+        """Say whether a label tells records apart: it names something, holds a digit, or few have it."""
+        few = key in self._proper and len(self.labels[key]) <= 2
+        return few or key in self._naming or any(c.isdigit() for part in key for c in part)
 
     def about(self, record: int) -> set[str]:
         """Return the parts of the names of a record's labels, of its place in the payload and of its tool."""

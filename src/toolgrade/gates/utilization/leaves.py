@@ -80,6 +80,7 @@ class Leaves:
         self.booleans: list[int] = []
         self.status_fields: list[int] = []
         self.status_values: set[str] = set()
+        self._proper: set[tuple[str, ...]] = set()
         self._naming: set[tuple[str, ...]] = set()
         self._initials: dict[str, list[str]] = defaultdict(list)
         self._names: dict[int, list[tuple[str, ...]]] = defaultdict(list)
@@ -218,8 +219,10 @@ class Leaves:
         if not held or held[-1] != record:
             held.append(record)
             self._names[record].append(key)
-        if naming or (text[:1].isupper() and len(held) <= 2):
+        if naming:
             self._naming.add(key)
+        elif text[:1].isupper():
+            self._proper.add(key)
         if 1 < len(parts) <= 5:
             for part, folded in zip(parts, key, strict=True):
                 if len(part) > 2 and part[0].isupper():

@@ -95,7 +95,7 @@ MOST = listed("highest maximum max most largest latest greatest peak peaked peak
 NEUTRAL = listed(
     "following detail details information info result results overview summary below listed list find found show shows "
     "shown see currently value values equal equals amounts come comes stand stands "
-    "id number code class type method name"
+    "id number code class type method name range ranges ranging"
 )
 """Content words that assert nothing beside a claim."""
 
@@ -107,7 +107,8 @@ GENERIC = listed(
 
 UNITS = listed(
     "degree degrees celsius fahrenheit kelvin meter meters metre metres kilometer kilometers kilometre kilometres "
-    "mile miles inch inches foot feet hpa mph kph kmh knots millimeter millimeters centimeter centimeters kg km cm mm"
+    "c f k m s x h mile miles inch inches foot feet hpa mph kph kmh knots "
+    "millimeter millimeters centimeter centimeters kg km cm mm"
 )
 """Words that are units: they stand by a number and name no field."""
 

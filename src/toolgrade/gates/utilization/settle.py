@@ -148,6 +148,9 @@ def _linked(case: Case) -> list[int]:
         for item in candidates(index, case.named.scores, case.mentions)
         if comparable(claim, index.leaves[item[2]].value, index.fields[index.leaves[item[2]].field])
     ]
+    own = {r for m in case.sentence.mentions if m.naming and m in case.mentions for r in m.records}
+    if own:
+        found = [item for item in found if own.intersection(index.chain(index.leaves[item[2]].record))]
     if not found:
         return []
     best = max((entity, field) for entity, field, _ in found)
