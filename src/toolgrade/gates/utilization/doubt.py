@@ -133,7 +133,7 @@ def _names_another(case: Case) -> bool:
     for word in case.sentence.words:
         first = not text[: word.start].strip(" *_#(\"'`")
         heads = ":" in text[word.end : case.claim.start] and "." not in text[word.end : case.claim.start]
-        proper = word.text[:1].isupper() and (not first or heads) and word.norm not in FUNCTION
+        proper = word.text[:1].isupper() and (not first or heads) and word.norm not in FUNCTION | UNITS
         inside = any(claim.start <= word.start < claim.end for claim in case.sentence.claims)
         if proper and not inside and not case.index.named_by(word.norm):
             return True
