@@ -15,7 +15,19 @@ from toolgrade.formats.record import Malformed
 from toolgrade.formats.source import Document, Source, digest
 
 _LISTS = ("messages", "contents", "history", "conversation", "all_messages")
-_READ = {"id", "case_id", "trial", "model", "usage", "usage_metadata", "metadata", "tools", "functions", "system"}
+_READ = {
+    "id",
+    "case_id",
+    "trial",
+    "model",
+    "usage",
+    "usage_metadata",
+    "metadata",
+    "tools",
+    "functions",
+    "toolConfig",
+    "system",
+}
 _READ |= {"system_instruction", "systemInstruction", "instructions", "role", "content", "type", *_LISTS}
 
 
@@ -57,7 +69,7 @@ def trace_of(item: dict[str, Any], messages: list[Message], default_id: str) -> 
         case_id=opt_text(case_id, "case_id"),
         trial=opt_int(item.get("trial", metadata.get("trial"))) or 0,
         messages=said(messages, ""),
-        tools=offered_tools(item.get("tools", item.get("functions"))),
+        tools=offered_tools(item.get("tools", item.get("functions", item.get("toolConfig")))),
         model=opt_text(item.get("model", item.get("modelVersion")), "model"),
         usage=read_usage(item.get("usage", item.get("usageMetadata"))),
         metadata={**metadata, **kept},
