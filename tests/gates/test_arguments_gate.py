@@ -12,6 +12,7 @@ from toolgrade.core.expected import ArgumentsExpected
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Message, ToolCall, Trace
 from toolgrade.core.view import TraceView
+from toolgrade.errors import ConfigError
 from toolgrade.gates.arguments import check_arguments
 from toolgrade.gates.pairing import paired
 
@@ -304,7 +305,17 @@ def test_a_difference_deep_inside_is_named_by_its_pointer(recorded):
     assert finding.note == "and 1 more in this parameter"
 
 
-# --- hostile arguments
+# --- hostile traces
+
+
+def test_a_broken_schema_that_the_trace_recorded_is_the_traces_error(recorded):
+    broken = ToolSpec(name="pay", parameters={"$ref": "http://127.0.0.1:9/x.json"})
+    trace = Trace(id="t", messages=(Message(role="assistant", tool_calls=(ToolCall(name="pay"),)),), tools=(broken,))
+    result = check_arguments(None, TraceView(trace))
+    assert (result.status, result.score) == ("trace_error", None)
+    assert "'pay'" in (result.reason or "")
+    with pytest.raises(ConfigError):
+        check_arguments(None, TraceView(trace, {"pay": broken}))
 
 
 @pytest.mark.parametrize(

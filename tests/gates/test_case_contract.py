@@ -166,6 +166,51 @@ def test_what_is_no_regular_expression_is_refused(expected):
     assert "'(' is no regular expression" in refused(**expected)
 
 
+BOOKING = [{"tool": "book_flight", "values": {"user_id": "u"}}]
+
+
+@pytest.mark.parametrize(
+    ("expected", "field"),
+    [
+        ({"selection": {"forbidden": ["book_flight"]}, "arguments": BOOKING}, "expected.arguments[0].tool"),
+        ({"selection": {"required": []}, "arguments": BOOKING}, "expected.arguments[0].tool"),
+        (
+            {"selection": {"required": ["get_user"], "extras": "forbid"}, "arguments": BOOKING},
+            "expected.arguments[0].tool",
+        ),
+        (
+            {"selection": {"required": ["get_user"], "alternatives": [["book_flight"]], "forbidden": ["book_flight"]}},
+            "expected.selection.alternatives[0]",
+        ),
+        (
+            {"selection": {"required": ["get_user"] * 3}, "efficiency": {"max_calls": 2}},
+            "expected.efficiency.max_calls",
+        ),
+    ],
+)
+def test_expectations_that_no_trace_can_meet_together_are_refused(expected, field):
+    assert f": {field}: " in refused(**expected)
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        {"required": ["get_user"]},
+        {"required": [], "extras": ["book_flight"]},
+        {"required": ["get_user"], "extras": "forbid", "alternatives": [["book_flight"]]},
+        {"forbidden": ["get_user"]},
+    ],
+)
+def test_arguments_of_a_call_that_may_be_made_are_fine(selection):
+    validate_case(case(selection=selection, arguments=BOOKING), TOOLS)
+
+
+def test_a_broken_tool_schema_is_refused_before_anything_is_graded():
+    tools = TOOLS | {"pay": ToolSpec(name="pay", parameters={"type": "strng"})}
+    with pytest.raises(ConfigError, match="tool 'pay'"):
+        validate_case(case(), tools)
+
+
 @pytest.mark.parametrize("check", ["ordering", "outcome"])
 def test_a_check_that_never_decides_cannot_be_required(check):
     hybrid = {"policy": "hybrid", "must_pass": [check], "weights": {"arguments": 1}, "threshold": 0.5}

@@ -53,6 +53,11 @@ class TraceView:
         self.unmatched_results: list[tuple[int, ToolResult]] = []
         self._read()
 
+    @property
+    def tools_are_recorded(self) -> bool:
+        """Whether the tools are those that the trace recorded: then what is wrong with them is the trace's fault."""
+        return self._tools is None
+
     @cached_property
     def tools(self) -> dict[str, ToolSpec]:
         """The tools on offer, by name."""

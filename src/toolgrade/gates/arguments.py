@@ -10,6 +10,7 @@ from toolgrade.core.finding import Finding, Place
 from toolgrade.core.schema import SchemaError, pointer
 from toolgrade.core.verdict import CheckResult, Question, Status
 from toolgrade.core.view import CallView, TraceView
+from toolgrade.errors import ConfigError
 from toolgrade.gates.difference import Difference
 from toolgrade.gates.equality import equal
 from toolgrade.gates.grounding import Evidence, Sources, leaves
@@ -33,8 +34,16 @@ def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceV
     `detail`: `{"fields": {"tool.parameter": {"matched": n, "wrong": n, "open": n, finding name: n}},
     "expected_fields": n, "matched_fields": n, "given_fields": n}`; `given_fields` are those of the calls
     that met an entry, without an expectation those of all calls.
+
+    Raises:
+        ConfigError: a given tool's schema is broken. A recorded one is a `trace_error`.
     """
-    broken = {made.number: errors for made in view.calls if (errors := _schema_errors(made, view))}
+    try:
+        broken = {made.number: errors for made in view.calls if (errors := _schema_errors(made, view))}
+    except ConfigError as problem:
+        if not view.tools_are_recorded:
+            raise
+        return CheckResult(check="arguments", status="trace_error", reason=f"recorded {problem}")
     return _intrinsic(view, broken) if expected is None else _against(expected, view, broken)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import NoReturn
 
@@ -29,6 +29,8 @@ def validate_case(case: Case, tools: dict[str, ToolSpec] | None) -> None:
     """
     if tools is None and case.tools is not None:
         tools = {tool.name: tool for tool in case.tools}
+    if tools is not None:
+        validate_tools(tools)
     _check_aggregate(case)
     expected = case.expected
     if expected is None:
@@ -44,6 +46,7 @@ def validate_case(case: Case, tools: dict[str, ToolSpec] | None) -> None:
                     f"one of the tools on offer: {known}",
                     suggestion(name, tools),
                 )
+    _check_selection(case, expected)
     _check_ordering(case, expected)
     _check_paths(case, expected)
     for index, entry in enumerate(expected.arguments or ()):
@@ -51,6 +54,16 @@ def validate_case(case: Case, tools: dict[str, ToolSpec] | None) -> None:
         _check_comparators(case, field, entry)
         if tools is not None:
             _check_parameters(case, field, entry, tools[entry.tool])
+
+
+def validate_tools(tools: Mapping[str, ToolSpec]) -> None:
+    """Refuse tools whose arguments cannot be validated.
+
+    Raises:
+        ConfigError: the message names the tool and what is wrong with its schema.
+    """
+    for tool in tools.values():
+        _ = tool.argument_schema
 
 
 def _refuse(case: Case, field: str, found: str, wanted: str, hint: str = "") -> NoReturn:
@@ -98,6 +111,38 @@ def _tool_names(expected: Expected) -> Iterator[tuple[str, str]]:
             yield "expected.recovery.must_escalate", recovery.must_escalate
         yield from (("expected.recovery.error_when", name) for name in recovery.error_when)
         yield from (("expected.recovery.empty_is_error", name) for name in recovery.empty_is_error)
+
+
+def _check_selection(case: Case, expected: Expected) -> None:
+    """Refuse what contradicts `selection`: a call that is expected elsewhere and must not be made."""
+    selection = expected.selection
+    if selection is None:
+        return
+    options = (selection.required, *selection.alternatives) if selection.required is not None else ()
+    for index, option in enumerate(selection.alternatives):
+        for name in set(option) & set(selection.forbidden):
+            _refuse(
+                case,
+                f"expected.selection.alternatives[{index}]",
+                f"forbidden tool {name!r}",
+                "tools that may be called",
+            )
+    named = {name for option in options for name in option}
+    named |= set(selection.extras) if isinstance(selection.extras, tuple) else set()
+    any_other = selection.extras == "allow" and (selection.required is None or any(options))
+    for index, entry in enumerate(expected.arguments or ()):
+        if entry.tool in selection.forbidden or not (any_other or entry.tool in named):
+            found = f"a call of {entry.tool!r}, which expected.selection does not allow"
+            _refuse(case, f"expected.arguments[{index}].tool", found, "a tool that may be called")
+    limit = expected.efficiency.max_calls if expected.efficiency is not None else None
+    least = min(map(len, options), default=0)
+    if limit is not None and limit < least:
+        _refuse(
+            case,
+            "expected.efficiency.max_calls",
+            f"{limit}, fewer than the {least} required calls",
+            f"at least {least}",
+        )
 
 
 def _check_ordering(case: Case, expected: Expected) -> None:
