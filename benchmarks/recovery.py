@@ -65,6 +65,21 @@ def main() -> None:
                 print(json.dumps({"benchmark": "recovery", "set": name, **row}))
         if "--list" in sys.argv:
             listing(graded)
+    print(json.dumps({"benchmark": "recovery", "set": "others", **healthy(shared)}))
+
+
+def healthy(data: Path) -> dict[str, Any]:
+    """Texts, verdicts and payloads of other sets, none of them a tool's failure: how many are taken for one?"""
+    looked = taken = 0
+    for folder in ("accuracy_shared_task", "d2t_eval", "quintd", "when2call", "tau2_judge_vs_reward"):
+        for path in sorted((data / folder).rglob("*.jsonl")):
+            for line in path.read_bytes().splitlines():
+                record = json.loads(line)
+                texts = [value for value in record.values() if isinstance(value, str) and len(value) > 10]
+                for content in (record, *texts):
+                    looked += 1
+                    taken += recognise(ToolResult(content=content)) is not None
+    return {"healthy": looked, "taken_for_failures": taken}
 
 
 def read(paths: list[Path], tools: dict[str, ToolSpec] | None) -> list[TraceView]:

@@ -56,7 +56,9 @@ _INVALID = re.compile(
     r"validation error|invalid[ _](?:type|argument|param|input|request)|is a required property|missing required",
     re.IGNORECASE,
 )
-_STATUS_IN_TEXT = re.compile(r"\b(?:http|status|code|error)\b[^\d\n]{0,12}([45]\d\d)\b", re.IGNORECASE)
+_STATUS_IN_TEXT = re.compile(
+    r"\b(?:http|status|code|error)(?: (?:status|code|error))?\W{1,4}([45]\d\d)\b", re.IGNORECASE
+)
 _STATUS_FIRST = re.compile(
     r"^\W{0,3}(?:http(?:/\d(?:\.\d)?)?\s+)?([45]\d\d)[:\s-]{1,3}"
     r"(?:bad|unauthori[sz]ed|forbidden|not|method|request|conflict|gone|payload|unprocessable|too|internal|service"
@@ -69,7 +71,6 @@ _ANNOUNCED = re.compile(
     r"(?:\s*[:!(\[]|\s+(?:executing|calling|running|in|at|while|from|occurred|reading|writing|opening|getting"
     r"|fetching|processing|creating|loading|code|message|-?\d))"
     r"|error$|fatal:|failed (?:to|with)\b|failure:|failed:|(?:mcp|api|http|runtime|system|network) error\b"
-    r"|(?:could not|couldn't|cannot|can't|unable to) \w"
     r"|traceback \(most recent call last\)"
     r"|(?:[a-z_]\w{0,40}\.){0,6}[a-z_]\w{0,60}(?:error|exception|timeout)\b\s*(?:[:(]|$)"
     r"|[^.\n]{0,60}\b(?:syntax|parse|compilation|runtime) errors?\b"
@@ -80,6 +81,7 @@ _ANNOUNCED = re.compile(
 _WHOLE = re.compile(
     r"^\W{0,4}(?:(?:request |read |connection |gateway |operation )?time[d]?[ -]?out\b|rate limit|too many requests"
     r"|permission denied|access denied|unauthori[sz]ed|forbidden|service unavailable|internal server error|bad gateway"
+    r"|(?:could not|couldn't|cannot|can't|unable to) \w"
     r"|invalid (?:argument|request|parameter|input|api key)|missing (?:required|argument)|unknown tool\b"
     r"|(?:tool|resource|page|endpoint) not found)",
     re.IGNORECASE,
