@@ -208,6 +208,18 @@ def test_overlapping_alternatives_are_both_met(recorded):
         assert check_arguments((either, entry(city="a")), view).status == "passed"
 
 
+@given(st.permutations(["x", "y", "z"]), st.booleans())
+def test_neither_call_ids_nor_messages_matter(ids: list[str], together: bool):
+    """Two calls in one message or in two, under any ids: the same verdict, findings but for their step, and score."""
+    made = [
+        ToolCall(name="book", id=key, arguments={"city": city}) for key, city in zip(ids, ["a", "b", "c"], strict=True)
+    ]
+    groups = [tuple(made)] if together else [(call,) for call in made]
+    messages = tuple(Message(role="assistant", tool_calls=group) for group in groups)
+    result = check_arguments((entry(city="c"), entry(city="x")), TraceView(Trace(id="t", messages=messages), TOOLS))
+    assert (result.status, result.score, names(result)) == ("failed", 0.5, ["wrong_value"])
+
+
 def test_a_duplicate_entry_needs_a_call_of_its_own(recorded):
     view = recorded([("book", {"city": "Rome"})], tools=TOOLS)
     result = check_arguments((entry(city="Rome"), entry(city="Rome")), view)

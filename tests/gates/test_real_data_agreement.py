@@ -7,17 +7,22 @@ BFCL: `valid` in the file is the verdict of bfcl-eval's released AST checker. τ
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from toolgrade.core.expected import ArgumentsExpected
+from toolgrade.core.expected import ArgumentsExpected, EfficiencyExpected, OrderingExpected
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.view import TraceView
-from toolgrade.formats.registry import read_traces
+from toolgrade.formats.registry import find_sources, read_traces
 from toolgrade.gates.arguments import check_arguments
+from toolgrade.gates.efficiency import check_efficiency
+from toolgrade.gates.ordering import check_ordering
+from toolgrade.gates.outcome import check_outcome
 from toolgrade.gates.pairing import is_right, paired
+from toolgrade.gates.selection import check_selection
 
 pytestmark = pytest.mark.shared
 
@@ -99,6 +104,56 @@ def test_tau2_action_checks_agree_alone_and_differ_only_in_duplicates_one_to_one
                     differing.append(pair.entry)
     assert (checks, alone, checks - together) == (494, 494, 8)
     assert {entry.tool for entry in differing} == {"get_order_details"}
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "total"),
+    [
+        ("glyphh_irrelevance_result.jsonl", 205, 240),  # its score file: accuracy 0.854
+        ("glyphh_live_irrelevance_result.jsonl", 793, 884),  # lines whose `result` is empty
+    ],
+)
+def test_bfcl_irrelevance_is_a_case_without_a_tool(shared, name, right, total):
+    path = shared / "data/bfcl" / name
+    sources = [(source, reader) for source, reader in find_sources(path)]
+    cases = {record.case.id: record.case for source, reader in sources for record in reader.cases(source)}
+    results = []
+    for record in read_traces(path):
+        case = cases[record.trace.case_id]
+        view = TraceView(record.trace, {tool.name: tool for tool in case.tools})
+        results.append(check_selection(case.expected.selection, view))
+    assert Counter(result.status for result in results) == {"passed": right, "failed": total - right}
+    assert {finding.name for result in results for finding in result.findings} <= {
+        "call_when_none_expected",
+        "unknown_tool",
+    }
+
+
+def test_every_message_names_step_tool_field_expected_and_actual_in_that_order(shared):
+    path = shared / "data/tau_bench_airline/gpt-4o-airline.json"
+    tools = tools_of(path.with_name("tools_airline.json"))
+    cases = {record.case.id: record.case for source, reader in find_sources(path) for record in reader.cases(source)}
+    order = (OrderingExpected(before="get_user_details", after="get_reservation_details"),)
+    tight = EfficiencyExpected(max_steps=3, max_calls=3)
+    seen = Counter()
+    for record in read_traces(path):
+        view = TraceView(record.trace, tools)
+        expected = cases[record.trace.case_id].expected
+        for result in (
+            check_selection(expected.selection, view),
+            check_arguments(expected.arguments, view),
+            check_ordering(order, view),
+            check_efficiency(tight, view),
+            check_outcome(expected.outcome, view),
+        ):
+            for finding in result.findings:
+                assert re.fullmatch(
+                    r"[a-z_]+ at (step \d+|whole trace)( · [a-z_]+)?( · [/$]\S*)?: expected .+, got .+",
+                    str(finding),
+                    re.S,
+                ), str(finding)
+                seen[finding.check] += 1
+    assert set(seen) == {"selection", "arguments", "ordering", "efficiency", "outcome"}
 
 
 def met(pair) -> bool:
