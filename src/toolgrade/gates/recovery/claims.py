@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from toolgrade.core.view import CallView, Said, TraceView
@@ -229,11 +230,16 @@ def _arguments(call: CallView) -> str:
 
 def _named(clause: str, nouns: Iterable[str]) -> int:
     """Count the nouns that a clause names: by itself, the plural, or a word that one begins with (bag, baggages)."""
-    words = [word.removesuffix("s") for word in re.findall(r"[a-z]{3,}", clause.casefold())]
+    words = _singular(clause)
     return sum(
         any(noun.startswith(word) or word.startswith(noun) for word in words)
         for noun in {noun.removesuffix("s") for noun in nouns}
     )
+
+
+@lru_cache(maxsize=256)
+def _singular(clause: str) -> tuple[str, ...]:
+    return tuple(word.removesuffix("s") for word in re.findall(r"[a-z]{3,}", clause.casefold()))
 
 
 def _about(claim: Claim, tool: str) -> bool:
