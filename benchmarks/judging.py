@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from toolgrade.cli.options import tools_from
 from toolgrade.core.verdict import Question, Verdict
 from toolgrade.judges.asking import Asking
 from toolgrade.judges.dimensions import dimension
@@ -29,6 +31,10 @@ from toolgrade.judges.panel import Ask, Panel
 from toolgrade.llm import open_model
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.limits import Limits
+from toolgrade.llm.scripted import ScriptedModel
+from toolgrade.pipeline.judging.options import JudgeOptions
+from toolgrade.pipeline.judging.stage import Judging
+from toolgrade.pipeline.run import RunPlan, run
 from toolgrade.prompts import load
 
 IN_FLIGHT = 64
@@ -197,19 +203,70 @@ def warm(folder: str, count: int) -> None:
     assert "litellm" not in sys.modules
 
 
-def warm_rerun(count: int) -> dict[str, float]:
+def warm_judging(count: int) -> float:
+    """Return the seconds of a process that judges `count` recorded questions and does nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         with VerdictCache(Path(folder)) as cache:
             for ask in asks(count, "http://127.0.0.1:9", "warm"):
                 answer = {"dimension": "route_choice", "question_id": ask.question.id, "verdict": "pass"}
                 told = answer | {"reason": ANSWER["reason"], "judge_id": ask.judge.id, "model": "openai/gpt-4o-mini"}
                 cache.put(ask.key, Verdict.model_validate(told))
-        walls = []
-        for _ in range(3):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, __file__, "--warm", folder, str(count)], check=True)
-            walls.append(time.perf_counter() - start)
-    return {"questions": count, "process_s": round(median(walls), 2)}
+        return timed([__file__, "--warm", folder, str(count)])
+
+
+GRADE = """
+import sys
+from toolgrade.cli import main
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+assert "litellm" not in sys.modules
+"""
+
+
+def warm_grade(count: int, each: int = 20) -> float:
+    """Return the seconds of `toolgrade grade` over traces that leave `count` recorded questions open."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        write_traces(home, count // each, each)
+        options = JudgeOptions(models={"argument_grounding": ("openai/gpt-4o-mini",)}, cache=home / "cache")
+        plan = RunPlan(traces=home / "traces.jsonl", tools=tools_from(home / "tools.json"), judges=options)
+        judging = Judging(options, model=lambda: ScriptedModel(lambda request: json.dumps(ANSWER)))
+        run(plan, home / "first", judging=judging)
+        command = ["-c", GRADE, "grade", home / "traces.jsonl", "--tools", home / "tools.json", "--cache", "replay"]
+        command += ["--judge", "argument_grounding=openai/gpt-4o-mini", "--cache-dir", home / "cache", "--out"]
+        walls = [timed([*command, home / f"again-{turn}"], 1) for turn in range(4)][1:]
+        summary = json.loads((home / "again-0" / "summary.json").read_text())
+        judged = summary["judging"]["dimensions"]["argument_grounding"]
+        assert (judged["cached"], judged["calls"]) == (count, 0), judged
+        return median(walls)
+
+
+def write_traces(home: Path, count: int, each: int) -> None:
+    properties = {"date": {"type": "string"}, "note": {"type": "string"}}
+    tool = {"name": "book_table", "parameters": {"type": "object", "properties": properties, "required": ["date"]}}
+    (home / "tools.json").write_text(json.dumps([{"type": "function", "function": tool}]))
+    with (home / "traces.jsonl").open("w") as out:
+        for number in range(count):
+            messages: list[dict[str, Any]] = [{"role": "user", "content": f"Tables for next Friday, party {number}."}]
+            for call in range(each):
+                made = {"name": "book_table", "arguments": json.dumps({"date": f"Freitag {number}-{call}"})}
+                calls = [{"id": f"c{call}", "type": "function", "function": made}]
+                messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+                messages.append({"role": "tool", "tool_call_id": f"c{call}", "content": json.dumps({"ok": True})})
+            out.write(json.dumps({"id": f"t{number}", "messages": messages}) + "\n")
+
+
+def timed(arguments: list[Any], times: int = 3) -> float:
+    """Return the median wall seconds of a Python process, as installed ones run: with bytecode on disk."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    walls = []
+    for _ in range(times):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True, env=env)
+        walls.append(time.perf_counter() - start)
+    return median(walls)
 
 
 def main() -> None:
@@ -239,7 +296,13 @@ def report(quick: bool) -> dict[str, Any]:
                 result["calls_for_64_identical"] = asyncio.run(identical(server))
         finally:
             server.stop()
-    result["warm_rerun"] = warm_rerun(1000 if quick else 10_000)
+    count = 1000 if quick else 10_000
+    judging, grade = warm_judging(count), warm_grade(count)
+    result["warm_rerun"] = {
+        "questions": count,
+        "judging_process_s": round(judging, 2),
+        "grade_process_s": round(grade, 2),
+    }
     return result
 
 
