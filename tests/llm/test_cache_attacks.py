@@ -203,14 +203,38 @@ def test_clear_removes_what_was_set_aside(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_file_that_others_hold_is_not_taken_for_damaged(folder: Path) -> None:
-    holder = sqlite3.connect(folder / "cache.db", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
+def test_a_hole_in_a_large_file_is_found_before_it_is_written_to(folder: Path) -> None:
+    keys = [content_hash(number) for number in range(2000)]
     with VerdictCache(folder) as cache:
+        for number, key in enumerate(keys):
+            cache.put(key, verdict(number))
+    raw = bytearray((folder / "cache.db").read_bytes())
+    middle = len(raw) // 8192 * 4096
+    raw[middle : middle + 4096] = bytes(4096)
+    (folder / "cache.db").write_bytes(raw)
+    with VerdictCache(folder) as cache:
+        assert len(cache.get_many(keys)) < 2000
+        cache.put(KEYS[0], verdict(0))
+        cache.flush()
+        assert "set aside" in cache.warnings[-1]
+        assert cache.get_many(keys) == {KEYS[0]: verdict(0)}
+
+
+def test_a_file_that_others_hold_is_not_taken_for_damaged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolgrade.llm.store.BUSY_SECONDS", 0.01)
+    holder = sqlite3.connect(folder / "cache.db", isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    with VerdictCache(folder) as cache:
+        assert cache.get_many(KEYS) == {}
+        cache.put(KEYS[0], verdict(7))
+        cache.flush()
+        assert [warning.split(": ", 1)[1] for warning in cache.warnings] == [
+            "database is locked; its verdicts count as missing",
+            "verdicts could not be stored: database is locked",
+        ]
+        holder.close()
         assert set(cache.get_many(KEYS)) == set(KEYS)
-        assert cache.warnings == ()
-    holder.execute("ROLLBACK")
-    holder.close()
     assert [path.name for path in folder.iterdir()] == ["cache.db"]
 
 

@@ -47,7 +47,7 @@ class Asker:
         self.policy = RetryPolicy(**policy)
         self.waits: list[float] = []
 
-    async def _sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
 
     def __call__(self, *replies: Any, **request: Any) -> ModelResponse:
@@ -62,7 +62,7 @@ class Asker:
         }
 
         async def run() -> list[ModelResponse]:
-            model = RetryingModel(LiteLLMModel(), self.policy, self._sleep)
+            model = RetryingModel(LiteLLMModel(), self.policy, self.sleep)
             try:
                 return [await model.complete(ModelRequest.model_validate(values | request)) for _ in range(times)]
             finally:
@@ -185,6 +185,21 @@ def test_retries_end_and_litellm_makes_none_of_its_own(ask: Asker, server: ChatS
         ask(status(500))
     assert not isinstance(caught.value, JudgeUnavailable)
     assert len(server.requests) == 5
+
+
+def test_an_answer_between_failures_shows_that_the_server_lives(server: ChatServer) -> None:
+    ask = Asker(server, attempts=1, give_up_after=2)
+    replies = [status(500), say("x"), status(500), say("x")]
+
+    async def run() -> list[bool]:
+        model = RetryingModel(LiteLLMModel(), ask.policy, ask.sleep)
+        server.replies = replies
+        request = ModelRequest(model="openai/x", api_base=server.url, messages=(ChatMessage(role="user", content="?"),))
+        answers = [(await asyncio.gather(model.complete(request), return_exceptions=True))[0] for _ in range(4)]
+        await model.aclose()
+        return [isinstance(answer, ModelResponse) for answer in answers]
+
+    assert asyncio.run(run()) == [False, True, False, True]
 
 
 def test_a_server_that_is_down_is_not_asked_for_ever(server: ChatServer) -> None:

@@ -97,7 +97,9 @@ def test_everyone_who_waits_gets_the_error_and_nothing_is_stored(tmp_path: Path)
         assert {str(answer) for answer in answers} == {"no answer"}
         asyncio.run(_same_question(cache, verdict(verdict="error", error="no JSON"), calls))
         assert len(calls) == 2
+        cache.flush()
         assert cache.get_many([KEY]) == {}
+        assert cache.warnings == ()
 
 
 def test_a_cancelled_call_is_made_by_the_next_who_waits(tmp_path: Path) -> None:
@@ -111,11 +113,11 @@ def test_a_cancelled_call_is_made_by_the_next_who_waits(tmp_path: Path) -> None:
 
         first = asyncio.create_task(cache.ask(KEY, "q", stuck))
         await asyncio.sleep(0)
-        second = asyncio.create_task(cache.ask(KEY, "q", asking(verdict(), calls)))
         third = asyncio.create_task(cache.ask(KEY, "q", asking(verdict(), calls)))
+        second = asyncio.create_task(cache.ask(KEY, "q", asking(verdict(), calls)))
         await asyncio.sleep(0)
-        third.cancel()
         first.cancel()
+        third.cancel()
         with pytest.raises(asyncio.CancelledError):
             await third
         return await second, len(calls)

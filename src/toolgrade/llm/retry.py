@@ -32,9 +32,10 @@ class TransientError(Exception):
 class RetryPolicy(Frozen):
     """How often and how long to wait, in seconds.
 
-    The n-th wait is drawn from [0, min(max_wait, first_wait * 2**n)] (full jitter), but never less than the
-    server asked for. A server that asks for more than `max_retry_after` is not waited for. After
-    `give_up_after` questions in a row that all attempts failed, the model counts as unavailable.
+    The first wait is drawn from [0, first_wait], each later one from twice that range, up to `max_wait` (full
+    jitter), but never less than the server asked for. A server that asks for more than `max_retry_after` is
+    not waited for. After `give_up_after` questions in a row that all attempts failed, the model counts as
+    unavailable.
     """
 
     attempts: int = Field(default=5, ge=1)

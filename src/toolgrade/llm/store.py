@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("toolgrade.cache")
 
 FILE = "cache.db"
+BUSY_SECONDS = 10.0
+"""How long a process waits for another that writes."""
+
 _SIDE_FILES = ("", "-wal", "-shm")
 _CHUNK = 500
 
@@ -164,7 +167,7 @@ class VerdictStore:
             else:
                 if connection is not None:
                     connection.close()
-        self._writer = diskcache.Cache(str(self.directory), timeout=10, disk=_text_disk(), **_SETTINGS)
+        self._writer = diskcache.Cache(str(self.directory), timeout=BUSY_SECONDS, disk=_text_disk(), **_SETTINGS)
         self._damaged = False
         return self._writer
 
@@ -229,7 +232,9 @@ def _open(path: Path) -> sqlite3.Connection | None:
         _DamagedError: the file is no database, or not one of ours.
         sqlite3.OperationalError: the file may be sound, but cannot be read now (locked, no permission).
     """
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_SECONDS
+    )
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     try:
         ready = _check(connection)
