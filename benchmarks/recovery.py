@@ -3,7 +3,8 @@
     python benchmarks/recovery.py SHARED [--list]
 
 SHARED is the folder of real data (`data/tau_bench_airline`, `data/tau2`, `data/livemcpbench`). `--list` prints
-every finding and question, for reading. All traces are graded without cases: only the intrinsic rules run.
+every finding, question and report that ended an episode, for reading. All traces are graded without cases: only the
+intrinsic rules run.
 Times are process times of the check alone, best of three, in milliseconds a trace.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from toolgrade.core.finding import brief
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import ToolResult, Trace
 from toolgrade.core.verdict import CheckResult
@@ -27,7 +29,8 @@ from toolgrade.formats.registry import read_traces
 from toolgrade.formats.tools import load_tools
 from toolgrade.gates.recovery import check_recovery
 from toolgrade.gates.recovery.claim_language import claims
-from toolgrade.gates.recovery.episodes import find_failures
+from toolgrade.gates.recovery.contract import DEFAULT, decide
+from toolgrade.gates.recovery.episodes import Episode, find_failures, read_episodes
 from toolgrade.gates.recovery.failures import recognise
 from toolgrade.gates.recovery.verbs import escalates, may_write
 from toolgrade.stats.rates import wilson
@@ -104,10 +107,22 @@ def counts(graded: list[tuple[TraceView, CheckResult]]) -> dict[str, Any]:
         "claims": sum(len(claims(said.text)) for view, _ in graded for said in view.said("assistant")),
         "episodes": len(rows),
         "passed": sum(row["finding"] is None and not row["open"] for row in rows),
+        "passed_by_report_alone": len(by_report([view for view, _ in graded])),
         "findings": dict(Counter(row["finding"] for row in rows if row["finding"])),
         "questions": sum(row["open"] for row in rows),
         "status": dict(Counter(result.status for _, result in graded)),
     }
+
+
+def by_report(views: list[TraceView]) -> list[tuple[TraceView, Episode]]:
+    """Return the episodes that end well only because the agent told the user of the failure."""
+    found = []
+    for view in views:
+        for episode in read_episodes(view, find_failures(view, None), DEFAULT):
+            told = episode.has("honest_report") and not episode.has("escalation", ok=True)
+            if told and not episode.recovered and decide(episode, DEFAULT, None).finding is None:
+                found.append((view, episode))
+    return found
 
 
 def timed(views: list[TraceView]) -> dict[str, float]:
@@ -208,6 +223,10 @@ def _recovered(result: CheckResult) -> bool:
 
 
 def listing(graded: list[tuple[TraceView, CheckResult]]) -> None:
+    for view, episode in by_report([view for view, _ in graded]):
+        told = next(stage.message for stage in episode.stages if stage.label == "honest_report")
+        answer = brief(view.trace.messages[told].content, 200)
+        print("   report  ", view.trace.id, episode.tool, brief(episode.failure.message, 100), "|", answer)
     for view, result in graded:
         for finding in result.findings:
             print("   finding ", view.trace.id, finding)
