@@ -53,9 +53,12 @@ class SelectionExpected(Declared):
 class Comparator(Frozen):
     """How one value is compared with the expected one.
 
-    `kind` names the relation. `abs`/`rel` are the tolerances of `number` (either suffices), `values` the
-    accepted ones of `one_of`, `pattern` the regular expression of `regex` (searched, not anchored).
-    `or_absent` accepts an omitted argument as well.
+    `kind` names the relation. `abs`/`rel` are the tolerances of `number` (either suffices; without any, equal
+    but for rounding), `values` the accepted ones of `one_of`, `pattern` the regular expression of `regex`
+    (searched, not anchored). `text` folds case and runs of spaces; `date` and `datetime` read any common
+    spelling that names a whole day, month first where it is ambiguous; `unordered` takes a list's items in any
+    order; with `subset` everything expected is there, and more is fine. `or_absent` accepts an omitted
+    argument as well.
     """
 
     kind: Literal[
