@@ -9,6 +9,7 @@ arguments) on the same traces in the same process (`pip install deepeval` first)
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -128,6 +129,8 @@ def peak_memory(count: int) -> float:
 
 def peer(traces: list[Trace], suite: Suite, ours: float) -> dict[str, Any]:
     """Time DeepEval's evaluate() with names and arguments on the same traces and expectations."""
+    os.environ.setdefault("OPENAI_API_KEY", "unused")  # it wants one even where no model is called
+    os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
     from deepeval import evaluate
     from deepeval.evaluate import AsyncConfig, DisplayConfig
     from deepeval.metrics import ToolCorrectnessMetric
