@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, spread, unmatched
@@ -114,6 +115,11 @@ def _ambiguous(case: Case, linked: list[int]) -> str | None:
     own = sorted((m for m in case.mentions[:2] if m in case.sentence.mentions), key=lambda m: m.start)
     if len(own) == 2 and _TOGETHER.fullmatch(case.sentence.text, own[0].end, own[1].start):
         return "several records are named together"
+    days = [m for m in case.sentence.mentions if m.label == DAY]
+    if any(_TOGETHER.fullmatch(case.sentence.text, a.end, b.start) for a, b in pairwise(days)):
+        return "several days are named together"
+    if days and all(m.start > case.claim.end and "," in case.sentence.text[case.claim.end : m.start] for m in days):
+        return "the day is named in another part of the sentence"
     if _names_another(case):
         return "it names something that the payload does not"
     if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
