@@ -72,7 +72,11 @@ def test_a_share_is_told_in_hundredths_or_as_it_is(thousandths: int, as_text: bo
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.times(), st.sampled_from(["%Y-%m-%d", "%B %d, %Y", "%d %B %Y", "%b %d, %Y"]))
+@given(
+    st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)),
+    st.times(),
+    st.sampled_from(["%Y-%m-%d", "%B %d, %Y", "%d %B %Y", "%b %d, %Y"]),
+)
 def test_every_usual_writing_of_a_day_grounds_at_its_pointer(day: Any, clock: Any, style: str) -> None:
     payload = {"departure_date": day.isoformat(), "departure_time": clock.strftime("%H:%M:%S"), "seats": 4}
     text = day.strftime(style)

@@ -122,13 +122,19 @@ def _ambiguous(case: Case, linked: list[int]) -> str | None:
         return "the day is named in another part of the sentence"
     if _names_another(case):
         return "it names something that the payload does not"
-    if case.level == 2 and (case.sentence.mentions or not _PRONOUN.match(case.sentence.text)):
-        return "the record is named in another sentence"
+    if elsewhere := elsewhere_named(case):
+        return elsewhere
     said = case.sentence.mentions
     telling = {r for m in case.mentions if m.naming or (m.label == DAY and m in said) for r in m.records}
     if case.level < 2 and not all(telling.intersection(case.index.chain(leaf.record)) for leaf in held):
         return "no record is named"
     return None
+
+
+def elsewhere_named(case: Case) -> str | None:
+    """Say whether the record is named in the sentence before, and no pronoun takes it up."""
+    taken_up = not case.sentence.mentions and _PRONOUN.match(case.sentence.text)
+    return "the record is named in another sentence" if case.level == 2 and not taken_up else None
 
 
 def _names_another(case: Case) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.doubt import Case, doubt, narrowed, told, unsaid
+from toolgrade.gates.utilization.doubt import Case, doubt, elsewhere_named, narrowed, told, unsaid
 from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
@@ -220,9 +220,12 @@ def _countable(index: Index, leaves: list[int]) -> bool:
 
 
 def _unnamed(case: Case) -> str | None:
-    """Say whether nothing but words further off links a bare number to a field."""
-    bare = case.claim.kind == "number" and not case.claim.unit and case.named.word is None
-    return "no field is named beside it" if bare else None
+    """Say whether a number is linked too loosely to be grounded: by words further off, or by another sentence."""
+    if case.claim.kind != "number":
+        return None
+    if not case.claim.unit and case.named.word is None:
+        return "no field is named beside it"
+    return elsewhere_named(case)
 
 
 def _agrees(index: Index, claim: Claim, leaf: int) -> bool:
