@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from toolgrade.gates.utilization.claims import Claim
+from toolgrade.gates.utilization.doubt import narrowed_to_a_time
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, is_money
 from toolgrade.gates.utilization.index import Index
@@ -26,6 +27,8 @@ def derived(index: Index, item: Settled, earlier: Sequence[Settled]) -> Settled 
     """
     sentence, claim = item.sentence, item.claim
     if claim.kind != "number" or claim.weak or item.paired or not index.documents:
+        return None
+    if narrowed_to_a_time(sentence):
         return None
     told = {word.norm for word in sentence.words}
     named = fields_named(index, sentence, claim)

@@ -236,12 +236,17 @@ def narrowed(sentence: Sentence, claim: Claim, held: set[str]) -> str | None:
     """Say whether words that are not in `held` make a claim speak of a part, a sum or another time."""
     if claim.kind != "number":
         return None
-    if _TIMES.search(sentence.text):
+    if narrowed_to_a_time(sentence):
         return "it is narrowed to a time"
     if _SHARED.search(sentence.text) or _OF_TWO.search(sentence.text, max(0, claim.start - 30), claim.start):
         return "it is told of one of several"
     narrow = [word for word in _clause(sentence, claim) if word in NARROWS and word not in held]
     return f"it is narrowed by {narrow[0]!r}" if narrow else None
+
+
+def narrowed_to_a_time(sentence: Sentence) -> bool:
+    """Say whether a sentence speaks of a stretch of time: `over his last two games`."""
+    return bool(_TIMES.search(sentence.text))
 
 
 def _clause(sentence: Sentence, claim: Claim) -> list[str]:

@@ -178,6 +178,8 @@ def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
                 scored.append((fit(index, field, context), Told((left[0],), a), Told((right[0],), b)))
     scored += _keyed(index, context, first, second)
     named_fields = [item for item in scored if item[0] > 0]
+    if not named_fields and any(word.norm in ("half", "quarter", "period") for word in sentence.words):
+        return []
     pool = named_fields or scored
     best = max((item[0] for item in pool), default=0.0)
     top = [(a, b) for score, a, b in pool if not named_fields or score >= best - 1e-6]
