@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from toolgrade.core.finding import brief
+from toolgrade.core.printable import printable
 from toolgrade.pipeline.judging.tally import DimensionSummary, JudgingSummary
 from toolgrade.pipeline.summary import Summary
 
@@ -26,7 +27,7 @@ def print_judging(console: Console, summary: Summary) -> None:
     )
     if summary.judging is not None:
         for line in judging_lines(summary.judging):
-            console.print(f"  {line}", highlight=False, soft_wrap=True, markup=False)
+            console.print(f"  {printable(line)}", highlight=False, soft_wrap=True, markup=False)
 
 
 def judging_lines(judging: JudgingSummary) -> list[str]:

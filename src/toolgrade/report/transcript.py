@@ -69,7 +69,8 @@ def _judged(console: Console, said: list[tuple[Question, Verdict | None]]) -> No
             continue
         why = verdict.error or verdict.reason
         extra = f" ({verdict.unknown_reason})" if verdict.unknown_reason else ""
-        told = f"{question.dimension} by {verdict.model}: {verdict.verdict}{extra}: {brief(why, PAYLOAD_LIMIT)}"
+        who = f"{question.dimension} by {printable(verdict.model)}"
+        told = f"{who}: {verdict.verdict}{extra}: {brief(why, PAYLOAD_LIMIT)}"
         console.print(Text(f"{'?':>8}  {told}", "yellow"), soft_wrap=True)
         for quote in verdict.evidence:
             held = "" if quote.verified else f" - not counted, {quote.match}"
