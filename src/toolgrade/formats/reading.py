@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+import orjson
 from pydantic import ValidationError
 from pydantic_core import to_json
 
@@ -112,4 +113,7 @@ def _message(document: Document, part: Part, error: Malformed) -> str:
 def _hash(document: Document, part: Part) -> str:
     if not part.field:
         return document.sha256
-    return digest(to_json(part.value))
+    try:
+        return digest(orjson.dumps(part.value))
+    except orjson.JSONEncodeError:  # an integer beyond 64 bits
+        return digest(to_json(part.value))
