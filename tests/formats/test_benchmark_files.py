@@ -10,6 +10,14 @@ import jsonschema_rs
 import pytest
 
 from toolgrade.core.case import Case
+from toolgrade.core.expected import (
+    ArgumentsExpected,
+    Comparator,
+    Expected,
+    OutcomeExpected,
+    SelectionExpected,
+    StateAssertion,
+)
 from toolgrade.core.trace import Trace
 from toolgrade.core.view import TraceView
 from toolgrade.formats import bfcl, tau2, tau_bench
@@ -40,8 +48,10 @@ def counted(found: list[Trace]) -> tuple[int, int]:
 def cases_of(path: Path) -> dict[str, Case]:
     format = detect_format(path)
     assert format.cases is not None
-    found = [record.case for record in format.cases(Source(path))]
-    return {case.id: case for case in found if case}
+    found = [record.case for record in format.cases(Source(path)) if record.case]
+    cases = {case.id: case for case in found}
+    assert len(cases) == len(found)
+    return cases
 
 
 @pytest.mark.shared
@@ -58,6 +68,11 @@ def test_tau_bench_airline(shared: Path) -> None:
         name: case.expected.selection.required if case.expected.selection else () for name, case in cases.items()
     }
     assert sum(len(required[trace.case_id]) for trace in found) == 632  # expected actions over all trials
+    assert cases["task-1"].expected == Expected(
+        selection=SelectionExpected(required=("cancel_reservation",)),
+        arguments=(ArgumentsExpected(tool="cancel_reservation", values={"reservation_id": "Z7GOZK"}),),
+        outcome=OutcomeExpected(state=(StateAssertion(path="$.reward", equals=1),)),
+    )
     empty = [case for name, case in cases.items() if not required[name]]
     assert len(empty) == 7 and all(case.expected.selection is None and case.expected.outcome for case in empty)
 
@@ -205,3 +220,54 @@ def test_what_convert_writes_reads_back_equal(shared: Path, tmp_path: Path, file
     assert {name: case.model_dump() for name, case in written.items()} == {
         name: case.model_dump() for name, case in cases_of(source).items()
     }
+
+
+@pytest.mark.shared
+def test_bfcl_answers_keep_their_meaning(shared: Path) -> None:
+    """`{"side1": [5], …, "get_area": ["", true]}` and an object with two texts for one key, read from the files."""
+    cases = cases_of(shared / "data" / "bfcl" / "BFCL_v4_multiple.json")
+    (entry,) = cases["multiple_0"].expected.arguments
+    assert (entry.tool, entry.extras) == ("triangle_properties.get", "forbid")
+    assert entry.values["side1"] == 5 and "$.side1" not in entry.compare
+    assert entry.compare["$.get_area"] == Comparator(kind="one_of", values=("", True), or_absent=True)
+    live = cases_of(shared / "data" / "bfcl" / "BFCL_v4_live_multiple.json")
+    (entry,) = live["live_multiple_0-0-0"].expected.arguments
+    options = entry.compare["$.new_preferences"].values
+    assert [option["special_instructions"] for option in options] == [
+        "served boiling hot",
+        "serve boiling hot",
+        "boiling hot",
+        "served 'boiling hot'",
+    ]
+    assert all(option["milk_type"] == "coconut" for option in options)
+
+
+def test_convert_makes_ids_unique_and_leaves_one_suite(tmp_path: Path) -> None:
+    run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {"task": {"actions": []}}, "traj": []}
+    source = tmp_path / "in" / "runs.json"
+    source.parent.mkdir()
+    source.write_text(json.dumps([run, run, run]))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "cases.jsonl").write_text("of an earlier conversion")
+    done = convert(source, tmp_path / "out")
+    assert [trace.id for trace in traces(tmp_path / "out")] == [
+        "task-1-trial-0",
+        "task-1-trial-0~2",
+        "task-1-trial-0~3",
+    ]
+    assert done.case_count == 1 and sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "cases.yaml",
+        "traces.jsonl",
+    ]
+
+
+def test_convert_names_two_different_cases_of_one_id(tmp_path: Path) -> None:
+    for name, task in (("a.json", "one thing"), ("b.json", "another thing")):
+        run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {"task": {"instruction": task}}, "traj": []}
+        (tmp_path / name).write_text(json.dumps([run]))
+    done = convert(tmp_path, tmp_path / "out")
+    assert done.case_count == 1
+    assert done.errors == (
+        f"{tmp_path}/b.json: [0]: case 'task-1': found another case with this id than at {tmp_path}/a.json: [0], "
+        "expected each id once. Convert the files into separate directories.",
+    )

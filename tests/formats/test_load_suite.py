@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -182,6 +183,13 @@ JSON = st.recursive(
 def test_what_is_written_as_yaml_reads_back_equal(value: Any) -> None:
     again = read_yaml(write_yaml(value), "x").value
     assert json.dumps(again) == json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["no", "On", "2024-05-01", "12:30", "0x1F", "1_000", "007", "=", "<<", "null", "~", ""]
+)
+def test_text_is_written_so_that_other_yaml_readers_see_text_too(text: str) -> None:
+    assert yaml.safe_load(write_yaml({"k": text, text: 1})) == {"k": text, text: 1}
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("utf-8", "replace")))

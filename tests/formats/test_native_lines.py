@@ -66,6 +66,12 @@ def test_lines_with_the_same_tools_share_them_and_others_do_not(tmp_path: Path) 
     assert second.tools is first.tools
 
 
+def test_a_list_of_tools_inside_a_tool_is_not_taken_for_the_list_of_tools(tmp_path: Path) -> None:
+    inner = {"type": "object", "x": 1, "tools": ["same"]}
+    made = [Trace(id=name, messages=(), tools=(ToolSpec(name=name, parameters=inner),)) for name in ("a", "b")]
+    assert [record.trace for record in read(tmp_path, *map(native.write_trace, made))] == made
+
+
 def test_a_line_that_only_ends_like_the_one_before_is_not_mistaken_for_it(tmp_path: Path) -> None:
     good = native.write_trace(Trace(id="1", messages=(), tools=(ToolSpec(name="a"),)))
     inner = b'{"schema":"toolgrade.trace/1","id":"2","messages":[],"metadata":{"k":1,"tools":[{"name":"a"}]}\n'
