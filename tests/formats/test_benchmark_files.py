@@ -20,6 +20,7 @@ from toolgrade.core.expected import (
 )
 from toolgrade.core.trace import Trace
 from toolgrade.core.view import TraceView
+from toolgrade.errors import ConfigError
 from toolgrade.formats import bfcl, tau2, tau_bench
 from toolgrade.formats.bfcl import python_calls
 from toolgrade.formats.cases import load_suite
@@ -262,12 +263,16 @@ def test_convert_makes_ids_unique_and_leaves_one_suite(tmp_path: Path) -> None:
 
 
 def test_convert_names_two_different_cases_of_one_id(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
     for name, task in (("a.json", "one thing"), ("b.json", "another thing")):
         run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {"task": {"instruction": task}}, "traj": []}
-        (tmp_path / name).write_text(json.dumps([run]))
-    done = convert(tmp_path, tmp_path / "out")
+        (source / name).write_text(json.dumps([run]))
+    done = convert(source, tmp_path / "out")
     assert done.case_count == 1
     assert done.errors == (
-        f"{tmp_path}/b.json: [0]: case 'task-1': found another case with this id than at {tmp_path}/a.json: [0], "
+        f"{source}/b.json: [0]: case 'task-1': found another case with this id than at {source}/a.json: [0], "
         "expected each id once. Convert the files into separate directories.",
     )
+    with pytest.raises(ConfigError, match="would be read again"):
+        convert(tmp_path, tmp_path / "out")

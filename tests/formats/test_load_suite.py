@@ -81,6 +81,7 @@ def test_yaml_json_and_json_lines_say_the_same(tmp_path: Path) -> None:
         k: v.model_copy(update={"place": suites[0].cases[k].place}) for k, v in suites[2].cases.items()
     }
     assert [case.place for case in suites[1].cases.values()] == [f"{tmp_path}/a.jsonl:{line}" for line in (2, 3)]
+    assert [case.place for case in suites[0].cases.values()] == [f"{tmp_path}/a.json: cases[{n}]" for n in (0, 1)]
     assert suites[1].name == "airline"
 
 
@@ -113,7 +114,7 @@ def test_yaml_json_and_json_lines_say_the_same(tmp_path: Path) -> None:
          "c.yaml:3: case 'a': tools[0].parameters: found a number 3, expected an object."),
         ("cases:\n - just text\n", "c.yaml:2: found text \"just text\", expected a case (a mapping with `id`)."),
         ("cases: []\n", "c.yaml: found no case, expected `cases` with at least one."),
-        ("case: []\n", "c.yaml:1: cases: found null, expected a list of cases. Did you mean 'case'?"),
+        ("case: []\n", "c.yaml: cases: found null, expected a list of cases. Did you mean 'case'?"),
         ("tols: t.json\ncases: [{id: a}]\n", "c.yaml: tols: unknown field. Did you mean 'tools'?"),
         ("defaults: {agregate: {}}\ncases: [{id: a}]\n", "c.yaml: defaults.agregate: unknown field. Did you mean 'aggregate'?"),
         ("hello\n", 'c.yaml: found text "hello", expected a mapping with `cases`.'),

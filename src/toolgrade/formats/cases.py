@@ -15,7 +15,7 @@ from toolgrade.formats.access import describe
 from toolgrade.formats.record import Malformed
 from toolgrade.formats.source import json_problem, parse_json
 from toolgrade.formats.tools import load_tools, parse_tools
-from toolgrade.formats.validation import problems
+from toolgrade.formats.validation import join_path, problems
 from toolgrade.formats.yaml_text import Located, read_yaml
 
 _HEADER = ("suite", "tools", "defaults", "cases")
@@ -31,7 +31,8 @@ class _Written(NamedTuple):
     at: tuple[int | str, ...] = ()
 
     def place(self, source: str, path: tuple[int | str, ...] = ()) -> str:
-        return f"{source}:{self.located.line((*self.at, *path))}"
+        line = self.located.line((*self.at, *path))
+        return f"{source}: {join_path(self.at)}" if line is None else f"{source}:{line}"
 
 
 def load_suite(path: Path, tools: dict[str, ToolSpec] | None = None) -> Suite:
@@ -99,7 +100,7 @@ def _from_document(located: Located, path: Path) -> tuple[dict[str, Any], list[_
     cases = value.get("cases")
     if not isinstance(cases, list):
         near = suggestion("cases", value)
-        raise ConfigError(f"{path}:{located.line(at)}: cases: found {describe(cases)}, expected a list of cases.{near}")
+        raise ConfigError(f"{path}: cases: found {describe(cases)}, expected a list of cases.{near}")
     return value, [_Written(item, located, (*at, number)) for number, item in enumerate(cases)]
 
 

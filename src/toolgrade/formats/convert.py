@@ -12,7 +12,7 @@ from typing import IO, Any, Literal, NamedTuple
 from toolgrade.core.case import Case
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Trace
-from toolgrade.errors import UnreadableError
+from toolgrade.errors import ConfigError, UnreadableError
 from toolgrade.formats.format import Format
 from toolgrade.formats.native import write_trace
 from toolgrade.formats.openai_export import write_openai
@@ -61,8 +61,10 @@ def convert(
 
     Raises:
         UnreadableError: `src` does not exist, or nothing in it can be read.
-        ConfigError: the tool file or the format name is wrong.
+        ConfigError: the tool file or the format name is wrong, or `out` lies inside `src`.
     """
+    if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
+        raise ConfigError(f"--out {out} lies inside {src}: what is written would be read again. Choose another place.")
     given = load_tools(tools) if tools is not None else None
     errors: list[str] = []
     cases: dict[str, Case] = {}

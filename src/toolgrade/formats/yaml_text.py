@@ -32,11 +32,11 @@ class Located(NamedTuple):
     value: Any
     lines: dict[Path, int]
 
-    def line(self, path: Path) -> int:
-        """Return the line of `path`, or of the nearest place above it whose line is known."""
+    def line(self, path: Path) -> int | None:
+        """Return the line of `path`, or of the nearest place above it; None where no lines are known (JSON)."""
         while path and path not in self.lines:
             path = path[:-1]
-        return self.lines.get(path, 1)
+        return self.lines.get(path)
 
 
 def read_yaml(text: str, name: str) -> Located:
