@@ -261,3 +261,26 @@ def test_own_label_sets_come_before_shipped_ones(store: Store, tmp_path: Path) -
         assert (report.set, report.level) == (name, "refused" if name == "shipped" else "advisory")
     with pytest.raises(ConfigError, match="is shipped and stays as it is"):
         both.own_folder(DIMENSION, "shipped")
+
+
+def test_an_item_without_a_verdict_is_the_judges_error(store: Store) -> None:
+    labels = labels_of(store)
+    some = said(labels, 0)[:-10]
+    run = calibrate(labels, some, recorded_judge("a", "1.0"), [], NOW)
+    n = run.measurement.items
+    assert run.measurement.views.judge_error == 10
+    assert run.measurement.error_rate == pytest.approx(10 / n)
+    assert run.measurement.views.coverage.value == pytest.approx((n - 10) / n)
+
+
+def test_cached_verdicts_say_nothing_about_stability(store: Store) -> None:
+    labels = labels_of(store)
+    verdicts = [v for r in range(3) for v in said(labels, 5, r)]
+    fresh = calibrate(labels, verdicts, recorded_judge("a", "1.0"), [], NOW)
+    cached = [v.model_copy(update={"cached": v.replicate > 0}) for v in verdicts]
+    hidden = calibrate(labels, cached, recorded_judge("a", "1.0"), [], NOW)
+    assert fresh.stability is not None
+    assert hidden.stability is not None
+    assert (fresh.stability.flip_rate.value, hidden.stability.flip_rate.value) == (0.0, None)
+    assert "stability_unmeasured" in hidden.decision.reasons
+    assert "stability_unmeasured" not in fresh.decision.reasons

@@ -256,3 +256,16 @@ def test_a_bootstrap_by_cluster_sees_the_clusters() -> None:
     assert narrow is not None
     assert wide is not None
     assert wide.width == pytest.approx(2 * narrow.width, rel=0.2)
+
+
+def test_recalls_are_by_trace_too() -> None:
+    """40 traces of four equal items, 32 of them right: as wide as 40 items, not as 160."""
+    human = ["fail"] * 160 + ["pass"] * 4
+    judge = ["fail"] * 128 + ["pass"] * 36
+    traces = [i // 4 for i in range(164)]
+    by_trace = judge_agreement(pairs(human, judge, CATEGORIES, traces), rng())["fail_recall"]
+    forty = judge_agreement(pairs(human[::4], judge[::4], CATEGORIES), rng())["fail_recall"]
+    assert by_trace.value == forty.value == 0.8
+    assert by_trace.interval is not None
+    assert forty.interval is not None
+    assert by_trace.interval.width == pytest.approx(forty.interval.width, rel=0.1)
