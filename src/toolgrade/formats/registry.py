@@ -38,8 +38,9 @@ from toolgrade.formats import (
 )
 from toolgrade.formats.access import describe
 from toolgrade.formats.format import Format
-from toolgrade.formats.record import Record
+from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source, digest
+from toolgrade.formats.tools import parse_tools
 
 FORMATS: tuple[Format, ...] = (
     native.FORMAT,
@@ -181,9 +182,18 @@ def _no_trace(source: Source) -> str:
             names = ", ".join(format.name for format in FORMATS)
             return f"{broken} Looked for JSON or JSON Lines in one of the formats {names}."
         first = source.first
+        if _are_tools(first):
+            return f"{source.name}: holds tools, expected recorded runs. Give it with --tools."
         found = f"holds {describe(first)}"
         if isinstance(first, list) and first:
             found += f" beginning with {describe(first[0])}"
     return (
         f"{source.name}: {found}, which is no trace in a known format. Looked for {looked}. Or name it with --format."
     )
+
+
+def _are_tools(value: object) -> bool:
+    try:
+        return isinstance(value, list) and bool(parse_tools(value))
+    except Malformed:
+        return False
