@@ -176,6 +176,12 @@ def test_null_absent_and_default_are_three_relations(recorded):
     assert verdict(recorded, {"city": "Rome"}, wanted) == "passed"
     assert verdict(recorded, {"city": "Rome"}, entry(city="Rome", seats=2, default_is_absent=False)) == "failed"
     assert verdict(recorded, {"city": "Rome"}, entry(city="Rome", seats=3)) == "failed"
+    either = entry(compare={"$.seats": {"one_of": [2, 3]}}, city="Rome")
+    assert verdict(recorded, {"city": "Rome"}, either) == "passed"
+    either = entry(compare={"$.seats": {"one_of": [4, 3]}}, city="Rome", seats=4)
+    assert verdict(recorded, {"city": "Rome"}, either) == "failed"
+    optional = entry(compare={"$.seats": {"one_of": {"values": [4], "or_absent": True}}}, city="Rome", seats=4)
+    assert verdict(recorded, {"city": "Rome"}, optional) == "passed"
     loose = {"book": BOOK.model_copy(update={"parameters": {}})}
     null = check_arguments((entry(city="Rome", note=None),), recorded([("book", {"city": "Rome"})], tools=loose))
     assert null.status == "failed"
@@ -290,6 +296,7 @@ def test_neither_the_order_of_calls_nor_of_entries_matters(calls: list[int], ent
         ({"city": "Rome", "note": "same"}, {"$.note": "semantic"}, {"city": "Rome"}, "failed"),
         ({"city": "Rome"}, {"$": "subset"}, {"city": "Rome", "note": "x"}, "passed"),
         ({"city": "Rome"}, {"$": "exact"}, {"city": "Rome", "note": "x"}, "failed"),
+        ({"city": "Rome"}, {"$": "subset", "$.note": {"regex": "^y"}}, {"city": "Rome", "note": "x"}, "failed"),
     ],
 )
 def test_comparators_hold_at_their_path(recorded, values, compare, arguments, status):

@@ -40,31 +40,58 @@ def compare_call(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: 
     `defaults` are the schema's defaults by parameter. A parameter that the entry forbids as an extra
     appears too, with a difference.
     """
-    rules, valueless = _rules(entry, arguments) if entry.compare else ({}, [])
-    if () in rules:
-        return {"$": list(_walk(entry.values, arguments, (), (), rules))}
+    if entry.null_is_absent:
+        arguments = {name: value for name, value in arguments.items() if value is not None}
+    given = _with_defaults(entry, arguments, defaults)
+    rules, valueless = _rules(entry, given) if entry.compare else ({}, [])
     result: Fields = {}
-    for parameter, wanted in entry.values.items():
-        if _is_absent(entry, parameter, arguments):
-            fine = _absence_is_fine(entry, parameter, defaults, rules.get((parameter,)))
-            result[parameter] = () if fine else (Difference(pointer((parameter,)), wanted, None, "omitted"),)
-        elif not rules and equal(wanted, arguments[parameter]):
-            result[parameter] = ()
-        else:
-            at = (parameter,)
-            result[parameter] = tuple(_walk(wanted, arguments[parameter], at, at, rules))
+    if () in rules:
+        result["$"] = tuple(_walk(entry.values, given, (), (), rules))
+    else:
+        for parameter in entry.values:
+            result[parameter] = _of_parameter(entry, parameter, arguments, given, rules)
     for path, comparator in valueless:
-        name = parameter_of(path)
-        result[name] = (*result.get(name, ()), *_by_itself(path, comparator, arguments))
+        if select(path, arguments) or not _accepts_absence(comparator):
+            name = parameter_of(path)
+            result[name] = (*result.get(name, ()), *_by_itself(path, comparator, given))
+        else:
+            result.setdefault(parameter_of(path), ())
     if entry.extras == "forbid":
         result |= {
-            name: [Difference(pointer((name,)), None, value, "the case forbids further parameters")]
+            name: (Difference(pointer((name,)), None, value, "the case forbids further parameters"),)
             for name, value in arguments.items()
             if name not in result
-            and not _is_absent(entry, name, arguments)
             and not (entry.default_is_absent and name in defaults and equal(value, defaults[name]))
         }
     return result
+
+
+def _with_defaults(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the schema's defaults in place of what was left out and the entry speaks of."""
+    if not entry.default_is_absent or not defaults:
+        return arguments
+    spoken_of = {*entry.values, *map(parameter_of, entry.compare)}
+    return {name: value for name, value in defaults.items() if name in spoken_of} | arguments
+
+
+def _of_parameter(
+    entry: ArgumentsExpected, parameter: str, arguments: dict[str, Any], given: dict[str, Any], rules: Rules
+) -> Sequence[Difference]:
+    wanted, at = entry.values[parameter], (parameter,)
+    if parameter in arguments:
+        if not rules and equal(wanted, arguments[parameter]):
+            return ()
+        return tuple(_walk(wanted, arguments[parameter], at, at, rules))
+    if _accepts_absence(rules.get(at)) or (entry.null_is_absent and wanted is None):
+        return ()
+    if parameter in given:
+        by_default = _walk(wanted, given[parameter], at, at, rules)
+        return tuple(one._replace(note="omitted, so its default counts") for one in by_default)
+    return (Difference(pointer(at), wanted, None, "omitted"),)
+
+
+def _accepts_absence(comparator: Comparator | None) -> bool:
+    return comparator is not None and (comparator.or_absent or comparator.kind == "ignore")
 
 
 def parameter_of(path: str) -> str:
@@ -87,24 +114,9 @@ def _rules(entry: ArgumentsExpected, arguments: dict[str, Any]) -> tuple[Rules, 
     return rules, valueless
 
 
-def _is_absent(entry: ArgumentsExpected, parameter: str, arguments: dict[str, Any]) -> bool:
-    return parameter not in arguments or (entry.null_is_absent and arguments[parameter] is None)
-
-
-def _absence_is_fine(
-    entry: ArgumentsExpected, parameter: str, defaults: dict[str, Any], comparator: Comparator | None
-) -> bool:
-    wanted = entry.values[parameter]
-    if comparator is not None and (comparator.or_absent or comparator.kind == "ignore"):
-        return True
-    if entry.null_is_absent and wanted is None:
-        return True
-    return entry.default_is_absent and parameter in defaults and equal(wanted, defaults[parameter])
-
-
-def _by_itself(path: str, comparator: Comparator, arguments: dict[str, Any]) -> Iterator[Difference]:
-    nodes = select(path, arguments)
-    if not nodes and not comparator.or_absent and comparator.kind != "ignore":
+def _by_itself(path: str, comparator: Comparator, given: dict[str, Any]) -> Iterator[Difference]:
+    nodes = select(path, given)
+    if not nodes:
         yield Difference(path, told(comparator), None, "omitted")
     for location, value in nodes.items():
         yield from _judged(comparator, None, value, location)
@@ -152,7 +164,7 @@ def _walk_object(
         rule = rules.get((*at, key))
         if key in actual:
             yield from _walk(wanted, actual[key], (*at, key), (*there, key), rules)
-        elif rule is None or not (rule.or_absent or rule.kind == "ignore"):
+        elif not _accepts_absence(rule):
             yield Difference(pointer((*there, key)), wanted, None, "omitted")
     for key in actual if not extras else ():
         # a comparator below that place speaks for it
