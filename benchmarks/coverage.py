@@ -245,11 +245,28 @@ def real_corrections(path: Path, trials: int, rng: np.random.Generator) -> None:
             out(f"corrected rate, {prompt}, {domain}", raw, len(both), tally)
 
 
+def print_table(path: Path) -> None:
+    """One line an interval and n: the range of coverage over the scenarios, and the worst miss of a lower limit."""
+    groups: dict[tuple[str, int], list[dict[str, float]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        groups.setdefault((row["interval"], row["n"]), []).append(row)
+    print("| interval | n | coverage | lower limit misses, at most | scenarios |\n|---|---|---|---|---|")
+    for (name, n), rows in groups.items():
+        shares = sorted(row["coverage"] for row in rows)
+        span = f"{shares[0]:.1%}" if len(shares) == 1 else f"{shares[0]:.1%} to {shares[-1]:.1%}"
+        print(f"| {name} | {n} | {span} | {max(row['lower_limit_misses'] for row in rows):.1%} | {len(rows)} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--table", type=Path, help="print what an earlier run wrote as a table, simulate nothing")
     parser.add_argument("--tau2", type=Path, help="recorded tau2 verdicts, for coverage on real judges")
     given = parser.parse_args()
+    if given.table:
+        print_table(given.table)
+        return
     rng = np.random.default_rng(20261130)
     for part in (agreement, clustered, rates, differences, corrections):
         part(given.trials, rng)

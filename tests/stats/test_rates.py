@@ -81,6 +81,9 @@ def test_pass_k_beyond_the_trials_is_undefined() -> None:
     assert pass_at_k([(2, 1), (3, 3)], 4).reason == "fewer_trials_than_k"
     ragged = pass_at_k([(4, 4), (3, 0)], 4)
     assert (ragged.value, ragged.n, ragged.flags) == (1.0, 1, ("left_out:1",))
+    always = pass_hat_k([(4, 4)] * 10, 4, rng())
+    assert always.interval is not None
+    assert always.interval.low == pytest.approx(proportion_confint(10, 10, method="wilson")[0])
     assert pass_hat_k([(2, 2)], 3).value is None
     assert pass_at_k([], 1).reason == "no_items"
 

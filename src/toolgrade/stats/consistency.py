@@ -13,6 +13,7 @@ import numpy as np
 
 from toolgrade.stats.bootstrap import Array, bca
 from toolgrade.stats.estimate import LEVEL, Estimate, undefined
+from toolgrade.stats.rates import wilson_clusters
 
 Trials = Sequence[tuple[int, int]]
 """One (trials, passed) pair a case."""
@@ -23,7 +24,7 @@ def pass_at_k(cases: Trials, k: int, rng: np.random.Generator | None = None, lev
 
     A case with fewer than k trials has no such chance: it is left out and counted in the flag `left_out:<cases>`;
     where all are, the estimate is undefined (`fewer_trials_than_k`). `n` counts the cases that entered.
-    With `rng`, the interval resamples cases.
+    With `rng`, the interval resamples cases; where all are alike, it is Wilson's on their number.
 
     Raises:
         ValueError: k < 1, or a case passed more trials than it has.
@@ -50,9 +51,13 @@ def _mean(values: list[float], cases: int, rng: np.random.Generator | None, leve
         return undefined("fewer_trials_than_k" if cases else "no_items")
     rows = np.column_stack([np.array(values), np.ones(len(values))])
     left_out = cases - len(values)
+    mean = sum(values) / len(values)
+    interval = None
+    if rng is not None:
+        interval = bca(rows, _ratio, rng, level) or wilson_clusters(mean, len(values), level)
     return Estimate(
-        value=sum(values) / len(values),
-        interval=bca(rows, _ratio, rng, level) if rng is not None else None,
+        value=mean,
+        interval=interval,
         flags=(f"left_out:{left_out}",) if left_out else (),
         n=len(values),
     )

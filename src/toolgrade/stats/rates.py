@@ -98,10 +98,13 @@ def clustered_rate(
     if plain.value is None:
         return plain
     interval = bca(np.array(rows, dtype=np.float64), _share, rng, level)
-    if interval is None:
-        on_clusters = wilson(plain.value * len(rows), len(rows), level)
-        interval = on_clusters.model_copy(update={"method": "wilson_clusters"})
+    interval = interval or wilson_clusters(plain.value, len(rows), level)
     return plain.model_copy(update={"clustered": interval, "clusters": len(rows)})
+
+
+def wilson_clusters(share: float, clusters: int, level: float = LEVEL) -> Interval:
+    """Return Wilson's interval with each cluster as one observation: for where resampling shows no spread."""
+    return wilson(share * clusters, clusters, level).model_copy(update={"method": "wilson_clusters"})
 
 
 def _share(totals: Array) -> Array:
