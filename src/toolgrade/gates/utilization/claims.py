@@ -158,7 +158,7 @@ def _labelled(text: str, start: int, end: int) -> bool:
     """Say whether a number only counts off a heading: `Flight 2:`, `Option 1`, `1)`."""
     if _NAME.search(text, 0, start) and _NO_NOUN.match(text, end):
         return True
-    return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$|-\s)", text[end:]))
+    return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$)", text[end:]))
 
 
 def _number(found: re.Match[str], written: str, start: int) -> Claim:

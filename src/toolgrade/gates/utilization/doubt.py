@@ -69,9 +69,7 @@ def doubt(case: Case, linked: list[int]) -> str | None:
 
 def _loose(case: Case, linked: list[int]) -> str | None:
     index, word = case.index, case.named.word
-    sole = index.sole(index.documents[-1])
-    alone = sole is not None and case.level == 0 and all(index.leaves[leaf].field == sole for leaf in linked)
-    if word is None and case.claim.unit != "percent" and not alone:
+    if word is None and case.claim.unit != "percent" and not in_sole_field(case, linked):
         return "no field is named beside it"
     if case.claim.weak and case.level:
         return "the record is named elsewhere"
@@ -91,6 +89,12 @@ def _loose(case: Case, linked: list[int]) -> str | None:
     return f"the field's name says more than is told: {unsaid_part!r}" if unsaid_part else None
 
 
+def in_sole_field(case: Case, linked: list[int]) -> bool:
+    """Say whether a sentence names a row of a table that has one column of numbers: it can mean no other."""
+    sole = case.index.sole(case.index.documents[-1])
+    return sole is not None and case.level == 0 and all(case.index.leaves[leaf].field == sole for leaf in linked)
+
+
 def _not_said(case: Case, field: Field) -> list[str]:
     """Return the telling parts of a field's name that its sentence does not hold (`original` slide count)."""
     common = case.index.common(field)
@@ -104,7 +108,8 @@ def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
     assert case.named.word is not None  # noqa: S101
     said = {word.norm for word in (case.named.word, *case.named.others)}
     held = [token for token in tokens if any(index.weight(word, token) for word in said)]
-    return any(token not in GENERIC for token in held) or (bool(held) and len(held) == len(tokens))
+    telling = [token for token in tokens if token not in MINOR]
+    return any(token not in GENERIC for token in held) or (bool(held) and len(held) == len(telling))
 
 
 def _ambiguous(case: Case, linked: list[int]) -> str | None:

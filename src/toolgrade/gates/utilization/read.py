@@ -41,8 +41,9 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
         around = _around(lines, segment)
         settled = settle_all(index, sentence, around) + statuses(index, sentence, around)
         settled += told_values(index, sentence, around, settled)
-        settled = [_second_look(index, item, found, texts) for item in settled]
-        found += settled
+        for at, item in enumerate(settled):
+            settled[at] = _second_look(index, item, found, texts)
+            found.append(settled[at])
         lines.append((segment, sentence.mentions))
         done = bool(settled) and all(item.verdict == "grounded" for item in settled)
         if asserts(segment.text) and not (done and not unaccounted(index, sentence, settled)):

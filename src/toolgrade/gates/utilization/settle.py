@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.doubt import Case, doubt, elsewhere_named, narrowed, told, unsaid
+from toolgrade.gates.utilization.doubt import Case, doubt, elsewhere_named, in_sole_field, narrowed, told, unsaid
 from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
@@ -18,6 +18,7 @@ from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import name_tokens
 
 _FEW = 12
+_CLAUSE = re.compile(r"\b(?:while|whereas|but|and|with)\b(?=\s+(?:the\s+)?[A-Z])|;")
 _PASSING = re.compile(r"[\s\d–-]*(?:lead|advantage|deficit)\b")
 _OF_NUMBER = re.compile(r"\s+(?:of|at|around|near)\b")
 _ASIDE = re.compile(
@@ -114,7 +115,7 @@ def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Se
             if claim.weak and not _countable(index, linked):
                 return None
             if linked:
-                return _compare(case, linked)
+                return _compare(case, linked) if not _two_meant(case, linked) else _either(case, linked)
     return None if claim.weak else Settled(sentence, claim, "open", "no value under the named field")
 
 
@@ -196,7 +197,7 @@ def _compare(case: Case, linked: list[int]) -> Settled:
             return Settled(sentence, claim, "grounded", best[1], (best[0],))
         return Settled(sentence, claim, "open", "several values are linked", tuple((hits + linked)[:_FEW]))
     if hits:
-        narrow = narrowed(sentence, claim, told(index, sentence, linked)) or _unnamed(case)
+        narrow = narrowed(sentence, claim, told(index, sentence, linked)) or _unnamed(case, linked)
         return Settled(sentence, claim, "open" if narrow else "grounded", narrow or "linked", tuple(hits[:_FEW]))
     why = doubt(case, linked)
     return Settled(sentence, claim, "open" if why else "contradicted", why or "linked", tuple(linked[:_FEW]))
@@ -213,17 +214,42 @@ def _one_of_a_group(case: Case, linked: list[int]) -> bool:
     return bool(group) and any(index.weight(word.norm, token) >= 0.9 for token in name_tokens(group[-1]))
 
 
+def _two_meant(case: Case, linked: list[int]) -> bool:
+    """Say whether the subject of the clause and the record named nearest to the claim give different answers."""
+    subject = _subject(case.sentence, case.claim)
+    if case.level or subject is None or subject is case.mentions[0]:
+        return False
+    alone = Case(case.index, case.sentence, case.claim, case.named)
+    alone.level, alone.mentions = 0, [subject]
+    other = _linked(alone)
+    return bool(other) and _any_agree(case, other) != _any_agree(case, linked)
+
+
+def _any_agree(case: Case, leaves: list[int]) -> bool:
+    return any(_agrees(case.index, case.claim, leaf) for leaf in leaves)
+
+
+def _either(case: Case, linked: list[int]) -> Settled:
+    return Settled(case.sentence, case.claim, "open", "it may be told of two records", tuple(linked[:_FEW]))
+
+
+def _subject(sentence: Sentence, claim: Claim) -> Mention | None:
+    """Return the first record that the clause of a claim names before it."""
+    clause = max((m.end() for m in _CLAUSE.finditer(sentence.text, 0, claim.start)), default=0)
+    return next((m for m in sentence.mentions if clause <= m.start and m.end <= claim.start and m.naming), None)
+
+
 def _countable(index: Index, leaves: list[int]) -> bool:
     """Say whether values are whole numbers: only such are told by an article (`a steal`)."""
     values = [quantity(index.leaves[leaf].value) for leaf in leaves]
     return all(value is not None and value.is_integer() for value in values)
 
 
-def _unnamed(case: Case) -> str | None:
+def _unnamed(case: Case, linked: list[int]) -> str | None:
     """Say whether a number is linked too loosely to be grounded: by words further off, or by another sentence."""
     if case.claim.kind != "number":
         return None
-    if not case.claim.unit and case.named.word is None:
+    if not case.claim.unit and case.named.word is None and not in_sole_field(case, linked):
         return "no field is named beside it"
     return elsewhere_named(case)
 
