@@ -222,6 +222,13 @@ def test_assertions_on_the_final_state(recorded, path, relation, status):
     assert names(result) == ([] if status == "passed" else ["state_mismatch"])
 
 
+def test_a_state_as_deep_as_the_readers_let_through_is_searched_to_the_bottom(recorded):
+    state: Any = {"end": 1}
+    for _ in range(198):
+        state = [state]
+    assert check_outcome(asserted("$..end", equals=1), recorded("done", final_state=state)).status == "passed"
+
+
 def test_a_mismatch_names_path_expected_and_actual(recorded):
     result = check_outcome(asserted("$.refund", equals=50), recorded("done", final_state=STATE))
     assert str(result.findings[0]) == "state_mismatch at whole trace · $.refund: expected 50, got 100.0"

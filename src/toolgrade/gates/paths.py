@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from toolgrade.errors import ConfigError
 
 if TYPE_CHECKING:
-    from jsonpath import JSONPath
+    from jsonpath import JSONPath, JSONPathEnvironment
+
+
+@lru_cache(maxsize=1)
+def _environment() -> JSONPathEnvironment:
+    from jsonpath import JSONPathEnvironment
+
+    environment = JSONPathEnvironment(strict=True)
+    environment.max_recursion_depth = 250  # readers let through 200 levels
+    return environment
 
 
 @lru_cache(maxsize=2048)
@@ -18,10 +27,10 @@ def compiled(path: str) -> JSONPath:
     Raises:
         ConfigError: the text is no RFC 9535 JSONPath; the message says where it breaks.
     """
-    from jsonpath import JSONPathEnvironment, JSONPathError
+    from jsonpath import JSONPathError
 
     try:
-        query = JSONPathEnvironment(strict=True).compile(path)
+        query = _environment().compile(path)
     except JSONPathError as problem:
         reason = str(problem).splitlines()[0]
         raise ConfigError(
