@@ -1,0 +1,79 @@
+"""The label sets that ship: they read as sets, fit their prompts, and say of themselves what they are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from toolgrade.assets import root
+from toolgrade.calibration.calibrate import calibrate, recorded_judge
+from toolgrade.calibration.leak import leaked
+from toolgrade.calibration.recorded import read_verdicts
+from toolgrade.calibration.session import Wanted, identity, panel_of
+from toolgrade.calibration.status import set_status
+from toolgrade.calibration.store import Store
+from toolgrade.calibration.today import trust_in
+from toolgrade.calibration.trust import JudgeNow
+from toolgrade.core.verdict import Question
+
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+SETS = [
+    ("argument_grounding", "bfcl_answers", False, 300),
+    ("result_utilization", "box_scores", True, 100),
+    ("result_utilization", "quintd", True, 600),
+    ("route_choice", "bfcl_irrelevance", False, 240),
+    ("route_choice", "when2call", False, 180),
+]
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return Store(Path("nowhere"), root("calibration"))
+
+
+@pytest.mark.parametrize(("dimension", "name", "human", "least"), SETS)
+def test_a_shipped_set_can_be_asked_about(store: Store, dimension: str, name: str, human: bool, least: int) -> None:
+    labels = store.label_set(dimension, name)
+    assert len(labels.items) >= least
+    assert labels.card.human is human
+    assert not labels.card.made_up
+    assert (root("calibration") / dimension / name / "LICENSE.upstream").is_file()
+    derived = {label.annotator_role for label in labels.labels} == {"derived"}
+    assert derived is not human
+    status = set_status(labels)
+    assert min(status.test["fail"], status.test["pass"]) >= 10
+    panel = panel_of(Wanted(dimension=dimension, set=name, models=("any/model",)))
+    prepared = panel.judges[0].prepare(Question(dimension=dimension, fields=labels.in_split("test")[0].fields or {}))
+    assert len(prepared.messages[1].content) > 500
+    assert leaked(labels.items.values(), identity(panel).prompt_text) == []
+
+
+def test_every_shipped_set_is_checked_here(store: Store) -> None:
+    found = {(dimension, name) for dimension in store.dimensions() for name in store.sets(dimension)}
+    assert found == {(dimension, name) for dimension, name, _, _ in SETS} | {("recovery_quality", "unlabelled")}
+
+
+def test_recovery_quality_ships_no_labels_and_is_refused(store: Store) -> None:
+    labels = store.label_set("recovery_quality", "unlabelled")
+    assert (labels.items, labels.labels) == ({}, [])
+    assert "nobody" in labels.card.labelled_by
+    report = trust_in(store, "recovery_quality", JudgeNow(judge_id="x", rubric_version="1.0"), NOW)
+    assert (report.level, report.reasons) == ("refused", ("uncalibrated",))
+
+
+@pytest.mark.parametrize("judge", ["gpt-4-1106-preview_t0", "gpt-4-1106-preview_t1", "gpt-3.5", "llama3"])
+def test_the_recorded_judges_are_refused_and_the_strata_tell_why(store: Store, judge: str) -> None:
+    """quintd: gpt-4 is far better on wikidata than on owid; gpt-3.5 and llama3 flag almost everything."""
+    labels = store.label_set("result_utilization", "quintd")
+    place = root("calibration") / "result_utilization" / "quintd" / "verdicts" / f"{judge}.jsonl"
+    run = calibrate(labels, read_verdicts(Path(str(place))), recorded_judge(judge, "1.0"), [], NOW)
+    assert run.decision.level == "refused"
+    parts = {name: part.measurement.stats for name, part in run.strata.items()}
+    wikidata, owid = (parts[f"domain={name}"]["kappa"].value or 0 for name in ("wikidata", "owid"))
+    if judge.startswith("gpt-4"):
+        assert wikidata > owid + 0.2
+    else:
+        assert max(wikidata, owid) < 0.1
+        assert (run.measurement.stats["accuracy"].value or 0) > 0.55
