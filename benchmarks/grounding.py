@@ -2,6 +2,7 @@
 
 Run: python benchmarks/grounding.py [--half dev|test|all] [--data NAME] [--list]
 Texts are split by a hash of their payload; rules were tuned on `dev`, `test` is reported (docs/grounding.md).
+`precision_confirmed` adds what people left unmarked but a second, plain reading of the forecast shows to be wrong.
 `--list` prints every claim that contradicts the payload, with what people marked there.
 """
 
@@ -10,16 +11,19 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
 from toolgrade.core.view import TraceView
 from toolgrade.gates.utilization.decide import read_trace
+from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.settle import Settled
 
 DATA = Path(__file__).resolve().parents[2] / "shared/data"
@@ -132,28 +136,48 @@ def in_half(key: str, half: str) -> bool:
     return half == "all" or dev == (half == "dev")
 
 
-def read(marked: Marked) -> list[Settled]:
+def read(marked: Marked) -> tuple[Index, list[Settled]]:
     """Return the claims of a text, read as the answer after a call that returned the payload."""
     messages = (
         Message(role="assistant", tool_calls=(ToolCall(id="1", name="get_data"),)),
         Message(role="tool", result=ToolResult(call_id="1", content=marked.payload)),
         Message(role="assistant", content=marked.text),
     )
-    _, read_ = read_trace(TraceView(Trace(id=marked.key, messages=messages)))
-    return [item for _, reading in read_ for item in reading.claims]
+    index, read_ = read_trace(TraceView(Trace(id=marked.key, messages=messages)))
+    return index, [item for _, reading in read_ for item in reading.claims]
+
+
+def confirmed(marked: Marked, index: Index, item: Settled) -> bool:
+    """Check a contradiction in a forecast without the gate: no value of that field on the one day that is named.
+
+    Days are read in UTC and in the city's own time; a temperature may be the least or the greatest of its slot too.
+    """
+    days = set(re.findall(r"January (\d+)", item.sentence.text))
+    if not isinstance(marked.payload, dict) or "list" not in marked.payload or len(days) != 1:
+        return False
+    path = index.leaves[item.leaves[0]].pointer.split("/")[3:]
+    names = ["temp", "temp_min", "temp_max"] if path == ["main", "temp"] else [path[-1]]
+    for slot in marked.payload["list"]:
+        stamp = datetime.strptime(slot["dt_txt"], "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007
+        local = stamp + timedelta(seconds=marked.payload["city"]["timezone"])
+        held = slot.get(path[0], {}) if len(path) == 2 else slot
+        if {str(stamp.day), str(local.day)} & days and item.claim.number in [held.get(name) for name in names]:
+            return False
+    return True
 
 
 def count(marked: Marked, counts: Counter[str], show: bool) -> None:
     touched: dict[Span, set[str]] = {span: set() for span in marked.spans if span.number}
     counts["texts"] += 1
-    for item in read(marked):
+    index, items = read(marked)
+    for item in items:
         start, end = item.at + item.claim.start, item.at + item.claim.end
         hit = [span for span in marked.spans if span.start < end and start < span.end]
         counts["claims"] += 1
         counts[item.verdict] += 1
         if item.verdict == "contradicted":
             counts["contradicted_marked"] += bool(hit)
-            counts["contradicted_marked_number"] += any(span.number for span in hit)
+            counts["contradicted_confirmed"] += bool(hit) or confirmed(marked, index, item)
             close = item.at + len(item.sentence.text)
             counts["contradicted_sentence_marked"] += any(s.start < close and item.at < s.end for s in marked.spans)
             if show:
@@ -196,6 +220,7 @@ def main(arguments: list[str]) -> None:
                         "settled": share(c["grounded"] + c["contradicted"], c["claims"]),
                         "contradicted_marked": c["contradicted_marked"],
                         "precision": share(c["contradicted_marked"], c["contradicted"]),
+                        "precision_confirmed": share(c["contradicted_confirmed"], c["contradicted"]),
                         "precision_by_sentence": share(c["contradicted_sentence_marked"], c["contradicted"]),
                         "wrong_numbers": c["errors"],
                         **{f"wrong_{k}": c[f"errors_{k}"] for k in ("found", "passed", "open")},

@@ -46,7 +46,10 @@ class Day(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A day or a time of day (minutes after midnight) at `start:end` of a text; `other` is a second reading."""
+    """A day or a time of day (minutes after midnight) at `start:end` of a text; `other` is a second reading.
+
+    Neither is given where the text is written like a day that the calendar lacks.
+    """
 
     start: int
     end: int
@@ -70,7 +73,7 @@ def moments(text: str, clock: date | None = None) -> list[Moment]:
     """Return the days and times that `text` holds, in order; relative days need the `clock`."""
     found = [moment for match in _DATE.finditer(text) if (moment := _day(match, clock))]
     found += [moment for match in _TIME.finditer(text) if (moment := _time(match))]
-    return sorted(found)
+    return sorted(found, key=lambda moment: moment[:2])
 
 
 def payload_moment(text: str) -> tuple[Day | None, int | None]:
@@ -114,7 +117,7 @@ def _day(match: re.Match[str], clock: date | None) -> Moment | None:
         month = MONTHS[(part["mn"] or part["mn2"]).lower()]
         year3 = part["y3"] or part["y4"]
         day = _valid(int(year3) if year3 else None, month, int(part["d2"] or part["d3"]))
-    return None if day is None else Moment(match.start(), match.end(), day=day, other=other)
+    return Moment(match.start(), match.end(), day=day, other=other)
 
 
 def _time(match: re.Match[str]) -> Moment | None:

@@ -169,6 +169,11 @@ def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
     halves = _halves(index, [w.norm for w in about], first, second)
     if halves is not None:
         return _nearer(pair, halves, [(b, a) for a, b in halves]) if halves else []
+    return _best(pair, sentence, _values_of_two(index, context, first, second))
+
+
+def _values_of_two(index: Index, context: set[str], first: int, second: int) -> list[tuple[float, Told, Told]]:
+    """Return the fields that both records have once, with how well the context names them."""
     scored: list[tuple[float, Told, Told]] = []
     for field in index.fields:
         left, right = index.within(field.number, first), index.within(field.number, second)
@@ -176,26 +181,29 @@ def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
             a, b = quantity(index.leaves[left[0]].value), quantity(index.leaves[right[0]].value)
             if a is not None and b is not None:
                 scored.append((fit(index, field, context), Told((left[0],), a), Told((right[0],), b)))
-    scored += _keyed(index, context, first, second)
-    named_fields = [item for item in scored if item[0] > 0]
-    if not named_fields and any(word.norm in ("half", "quarter", "period") for word in sentence.words):
+    return scored + _keyed(index, context, first, second)
+
+
+def _best(pair: Pair, sentence: Sentence, scored: list[tuple[float, Told, Told]]) -> list[tuple[Told, Told]]:
+    """Return the values that a score is about: of the named field, else of the only field that half fits.
+
+    Nothing where an unnamed part of the game is spoken of, or where another field holds just this score.
+    """
+    named = [item for item in scored if item[0] > 0]
+    if not named and any(word.norm in ("half", "quarter", "period") for word in sentence.words):
         return []
-    pool = named_fields or scored
-    best = max((item[0] for item in pool), default=0.0)
-    top = [(a, b) for score, a, b in pool if not named_fields or score >= best - 1e-6]
+    best = max((item[0] for item in named), default=0.0)
+    top = [(a, b) for score, a, b in named or scored if not named or score >= best - 1e-6]
     turned = [(b, a) for a, b in top]
-    if any(_same(pair, t) for t in top):
-        return top
-    if any(_same(pair, t) for t in turned):
-        return turned
-    if not named_fields:
-        half = [
-            max(told, turn, key=lambda t: _hits(pair, t))
-            for told, turn in zip(top, turned, strict=True)
-            if _hits(pair, told) + _hits(pair, turn)
-        ]
-        return half if len(half) == 1 else []
-    return _nearer(pair, top, turned) if len(top) == 1 else []
+    for order in (top, turned):
+        if any(_same(pair, told) for told in order):
+            return order
+    if any(_same(pair, (a, b)) or _same(pair, (b, a)) for _, a, b in scored):
+        return []
+    if named:
+        return _nearer(pair, top, turned) if len(top) == 1 else []
+    half = [_nearer(pair, [a], [b])[0] for a, b in zip(top, turned, strict=True) if _hits(pair, a) + _hits(pair, b)]
+    return half if len(half) == 1 else []
 
 
 def _keyed(index: Index, context: set[str], first: int, second: int) -> list[tuple[float, Told, Told]]:
