@@ -13,8 +13,8 @@ from toolgrade.gates.utilization.link import Sentence, candidates
 from toolgrade.gates.utilization.read import Reading
 
 _NEAREST = 3
-_SHOWN = 40
-_LONG = 600
+_SHOWN = 30
+_LONG = 300
 
 
 def question(index: Index, said: Said, reading: Reading, weight: float) -> Question | None:
