@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 _NAMES = (
@@ -76,8 +77,11 @@ def moments(text: str, clock: date | None = None) -> list[Moment]:
     return sorted(found, key=lambda moment: moment[:2])
 
 
+@lru_cache(maxsize=8192)
 def payload_moment(text: str) -> tuple[Day | None, int | None]:
     """Return the day and the minutes after midnight that a payload string consists of."""
+    if not any(map(str.isdigit, text)):
+        return None, None
     iso = _ISO.match(text)
     if iso is not None:
         day = _valid(int(iso[1]), int(iso[2]), int(iso[3]))

@@ -65,6 +65,7 @@ class Leaves:
     def __init__(self) -> None:
         self.documents: list[Document] = []
         self.leaves: list[Leaf] = []
+        self.depths: list[int] = []
         self.records: list[Record] = []
         self.fields: list[Field] = []
         self.labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -164,6 +165,7 @@ class Leaves:
         number = len(self.leaves)
         field.leaves.append(number)
         self.leaves.append(Leaf(len(self.documents) - 1, pointer, field.number, value, record))
+        self.depths.append(self.records[record].depth)
         if isinstance(value, str):
             if len(value) <= _LONG:
                 self._text(value, field, record, number)

@@ -186,17 +186,22 @@ def candidates(index: Index, fields: dict[int, float], named: list[Mention]) -> 
     scores: dict[int, float] = {}
     of_field: dict[int, float] = {}
     held = [(index.fields[field].leaves, score) for field, score in fields.items()]
+    records, depths = index.records, index.depths
     for rank, mention in enumerate(named[:8]):
         best: dict[int, float] = {}
         for number in mention.records[:_WIDE]:
-            record = index.records[number]
-            own = 0.1 if record.key is not None and mention.label == record.label else 0.0
+            record = records[number]
+            first, last, depth = record.first, record.last, record.depth
+            own = 1.1 if record.key is not None and mention.label == record.label else 1.0
             for leaves, score in held:
-                if leaves[-1] < record.first or leaves[0] >= record.last:
+                if leaves[-1] < first or leaves[0] >= last:
                     continue
-                for leaf in leaves[bisect_left(leaves, record.first) : bisect_left(leaves, record.last)][:_WIDE]:
-                    away = index.records[index.leaves[leaf].record].depth - record.depth
-                    best[leaf] = max(best.get(leaf, 0.0), 0.6 / away if away else 1.0 + own)
+                start = bisect_left(leaves, first)
+                for leaf in leaves[start : bisect_left(leaves, last, start)][:_WIDE]:
+                    away = depths[leaf] - depth
+                    weight = 0.6 / away if away else own
+                    if weight > best.get(leaf, 0.0):
+                        best[leaf] = weight
                     of_field[leaf] = score
         for leaf, weight in best.items():
             scores[leaf] = scores.get(leaf, 0.0) + weight * 0.5**rank

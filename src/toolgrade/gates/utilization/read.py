@@ -18,6 +18,8 @@ from toolgrade.gates.utilization.statuses import statuses
 from toolgrade.gates.utilization.told import told_values
 from toolgrade.gates.utilization.words import Segment, segments, words
 
+_AROUND = 24
+
 
 class Reading(NamedTuple):
     """What one answer says: every claim with its verdict, and the sentences that hold unsettled prose."""
@@ -31,7 +33,7 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
     found: list[Settled] = []
     prose: list[Sentence] = []
     known: set[tuple[str, ...]] = set()
-    lines: list[tuple[Segment, list[Mention]]] = []
+    lines: list[tuple[Segment, Sentence]] = []
     for segment in segments(text):
         parts = words(segment.text)
         held = [claim for claim in claims(segment.text, clock) if not _in_a_name(index, segment.text, claim)]
@@ -44,7 +46,7 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
         for at, item in enumerate(settled):
             settled[at] = _second_look(index, item, found, texts)
             found.append(settled[at])
-        lines.append((segment, sentence.mentions))
+        lines.append((segment, sentence))
         done = bool(settled) and all(item.verdict == "grounded" for item in settled)
         if asserts(segment.text) and not (done and not unaccounted(index, sentence, settled)):
             prose.append(sentence)
@@ -65,21 +67,22 @@ def _second_look(index: Index, item: Settled, earlier: list[Settled], texts: lis
     return item
 
 
-def _around(lines: list[tuple[Segment, list[Mention]]], segment: Segment) -> Around:
+def _around(lines: list[tuple[Segment, Sentence]], segment: Segment) -> Around:
     """Return the records named by the list lines beside and above a line, and by the sentence before."""
     held: list[Mention] = []
     heading: tuple[str, ...] = ()
     indent = segment.indent
     if segment.listed:
-        for other, named in reversed(lines):
+        for other, sentence in reversed(lines):
             if other.listed and other.indent > indent:
                 continue
-            held += reversed(named)
+            if len(held) < _AROUND:
+                held += reversed(sentence.mentions)
             indent = other.indent
             if not other.listed:
-                heading = tuple(word.norm for word in words(other.text) if word.norm not in FUNCTION)
+                heading = tuple(word.norm for word in sentence.words if word.norm not in FUNCTION)
                 break
-    before = list(reversed(lines[-1][1])) if lines and not segment.listed else []
+    before = list(reversed(lines[-1][1].mentions)) if lines and not segment.listed else []
     return Around(held, before, heading)
 
 
