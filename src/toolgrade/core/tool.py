@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from toolgrade.core.model import Frozen
 from toolgrade.core.schema import ArgumentSchema
+from toolgrade.errors import ConfigError
 
 
 class ToolSpec(Frozen):
@@ -54,3 +55,19 @@ class ToolSpec(Frozen):
         copied = super().model_copy(update=update, deep=deep)
         copied.__dict__.pop("argument_schema", None)
         return copied
+
+
+def validate_tools(tools: Mapping[str, ToolSpec]) -> None:
+    """Refuse tools whose arguments cannot be validated.
+
+    Raises:
+        ConfigError: a schema is broken; the message names every such tool and what is wrong with it.
+    """
+    problems: list[str] = []
+    for tool in tools.values():
+        try:
+            _ = tool.argument_schema
+        except ConfigError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise ConfigError("\n  ".join(problems))

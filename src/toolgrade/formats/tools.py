@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolgrade.core.tool import ToolSpec
+from toolgrade.core.tool import ToolSpec, validate_tools
 from toolgrade.errors import ConfigError, UnreadableError
 from toolgrade.formats.access import as_object, as_text, describe, opt_object, opt_text
 from toolgrade.formats.record import Malformed
@@ -27,18 +27,24 @@ def load_tools(path: Path) -> dict[str, ToolSpec]:
 
     Raises:
         UnreadableError: the file cannot be read.
-        ConfigError: it holds no tools, one that is wrong (its place is named), or two of one name.
+        ConfigError: it holds no tools, one that is wrong (its place is named), two of one name, or schemas that
+            cannot be used (all such tools are named).
     """
     try:
         raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read: {error.strerror or error}.") from error
     try:
-        return parse_tools(parse_json(raw))
+        tools = parse_tools(parse_json(raw))
     except ValueError as error:
         raise ConfigError(f"{path}: {json_problem(error)}") from error
     except Malformed as error:
         raise ConfigError(f"{path}: {error}") from error
+    try:
+        validate_tools(tools)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return tools
 
 
 def parse_tools(value: Any, field: str = "") -> dict[str, ToolSpec]:

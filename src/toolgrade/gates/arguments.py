@@ -40,11 +40,11 @@ def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceV
     """
     try:
         broken = {made.number: errors for made in view.calls if (errors := _schema_errors(made, view))}
+        return _intrinsic(view, broken) if expected is None else _against(expected, view, broken)
     except ConfigError as problem:
         if not view.tools_are_recorded:
             raise
         return CheckResult(check="arguments", status="trace_error", reason=f"recorded {problem}")
-    return _intrinsic(view, broken) if expected is None else _against(expected, view, broken)
 
 
 def _schema_errors(made: CallView, view: TraceView) -> list[SchemaError]:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from toolgrade.core.case import Case
 from toolgrade.core.expected import ArgumentsExpected, Expected
-from toolgrade.core.tool import ToolSpec
+from toolgrade.core.tool import ToolSpec, validate_tools
 from toolgrade.errors import ConfigError, suggestion
 from toolgrade.gates.comparators import NEEDS_NO_VALUE
 from toolgrade.gates.paths import compiled, select
@@ -30,7 +30,7 @@ def validate_case(case: Case, tools: dict[str, ToolSpec] | None) -> None:
     if tools is None and case.tools is not None:
         tools = {tool.name: tool for tool in case.tools}
     if tools is not None:
-        validate_tools(tools)
+        _check_tools(case, tools)
     _check_aggregate(case)
     expected = case.expected
     if expected is None:
@@ -56,19 +56,18 @@ def validate_case(case: Case, tools: dict[str, ToolSpec] | None) -> None:
             _check_parameters(case, field, entry, tools[entry.tool])
 
 
-def validate_tools(tools: Mapping[str, ToolSpec]) -> None:
-    """Refuse tools whose arguments cannot be validated.
-
-    Raises:
-        ConfigError: the message names the tool and what is wrong with its schema.
-    """
-    for tool in tools.values():
-        _ = tool.argument_schema
-
-
 def _refuse(case: Case, field: str, found: str, wanted: str, hint: str = "") -> NoReturn:
     place = f" ({case.place})" if case.place else ""
     raise ConfigError(f"case {case.id!r}{place}: {field}: {found}; expected {wanted}.{hint}")
+
+
+def _check_tools(case: Case, tools: Mapping[str, ToolSpec]) -> None:
+    try:
+        validate_tools(tools)
+    except ConfigError as problem:
+        if case.tools is None:
+            raise
+        _refuse(case, "tools", str(problem), "schemas that can be used")
 
 
 def _check_aggregate(case: Case) -> None:

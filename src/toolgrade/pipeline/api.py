@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from toolgrade.core.case import Case
 from toolgrade.core.finding import CHECKS, Check
 from toolgrade.core.result import TraceResult
-from toolgrade.core.tool import ToolSpec
+from toolgrade.core.tool import ToolSpec, validate_tools
 from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, suggestion
 from toolgrade.formats.openai_chat import read_messages
@@ -41,6 +41,7 @@ def grade(
     """
     recorded = trace if isinstance(trace, Trace) else Trace(id="trace", messages=read_messages(list(trace)))
     toolbox = None if tools is None else _toolbox(tools)
+    validate_tools(toolbox or {})
     expected = None if case is None else _case(case)
     if expected is not None:
         own = {tool.name: tool for tool in expected.tools} if expected.tools is not None else toolbox

@@ -13,7 +13,7 @@ from toolgrade.core.finding import CHECKS, Check
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
 from toolgrade.core.result import TraceResult
-from toolgrade.core.tool import ToolSpec
+from toolgrade.core.tool import ToolSpec, validate_tools
 from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
 from toolgrade.formats.join import Join, join_case
@@ -197,6 +197,7 @@ def _checked(plan: RunPlan) -> dict[str, Case]:
     if not plan.traces.exists():
         raise UnreadableError(f"{plan.traces}: no such file or directory")
     cases = plan.cases()
+    validate_tools(plan.toolbox or {})
     for case in cases.values():
         tools = {tool.name: tool for tool in case.tools} if case.tools is not None else plan.toolbox
         validate_case(case, tools)
@@ -224,7 +225,9 @@ def _graded(
                 )
             yield done, _ALREADY
         elif record.trace is None or problem is not None:
-            yield unreadable(record.error or problem or "", record.origin, plan.checks), record.trace
+            failed = unreadable(record.error or problem or "", record.origin, plan.checks)
+            name = failed.trace_id if record.trace is None else record.trace.id
+            yield failed.model_copy(update={"trace_id": name}), record.trace
         else:
             yield grade_trace(record.trace, case, plan.toolbox, plan.checks, record.origin), record.trace
 

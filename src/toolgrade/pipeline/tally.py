@@ -84,10 +84,10 @@ class Tally:
     def add(self, result: TraceResult) -> None:
         """Count one graded trace."""
         self.traces += 1
-        if result.error is not None:
+        if (problem := _problem(result)) is not None:
             self.unreadable += 1
             if len(self.first_errors) < 5:
-                self.first_errors.append(f"{result.trace_id}: {result.error}")
+                self.first_errors.append(problem)
         self.aggregate[result.aggregate.status] += 1
         if result.case_id is not None:
             self.cases_seen[result.case_id] += 1
@@ -156,3 +156,15 @@ class Tally:
         path.inverse += 1 / steps
         path.runs += 1
         path.completed += result.aggregate.status == "passed"
+
+
+def _problem(result: TraceResult) -> str | None:
+    """Return why a trace could not be read, or not be graded in full; None where it could.
+
+    The message names the file already where the record could not be read, else the trace.
+    """
+    if result.error is not None:
+        placed = result.origin is not None and result.error.startswith(result.origin.source)
+        return result.error if placed else f"{result.trace_id}: {result.error}"
+    reasons = (checked.reason for checked in result.checks.values() if checked.status == "trace_error")
+    return next((f"{result.trace_id}: {reason}" for reason in reasons), None)

@@ -1,0 +1,83 @@
+"""What a person gives wrongly, and what the command line answers: exit code, place and reason, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipeline.support import GOOD, TOOLS, write_suite
+
+BROKEN = {"name": "read_pdf", "parameters": {"type": "object", "properties": {"page": {"type": "strng"}}}}
+OTHER = {"name": "no_end", "parameters": {"type": "object", "properties": {"page": {"pattern": "("}}}}
+
+
+def refused(done: Any, code: int, *words: str) -> None:
+    """The error stands on stderr alone, names `words` in this order, and is no traceback."""
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("error: ")
+    assert "Traceback" not in done.err
+    rest = done.err
+    for word in words:
+        assert word in rest, f"{word!r} is not in order in {done.err!r}"
+        rest = rest.split(word, 1)[1]
+
+
+def test_a_broken_schema_in_the_tools_file_stops_before_grading(cli: Callable, tmp_path: Path) -> None:
+    """No trace calls the broken tools, and the file is still refused: with the file, every such tool and the reason."""
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    (tmp_path / "broken.json").write_text(json.dumps([*TOOLS, BROKEN, OTHER]))
+    words = ("broken.json", "'read_pdf'", "'no_end'")
+    refused(cli("grade", traces, "--tools", "broken.json", "--out", "run"), 2, *words)
+    assert not (tmp_path / "run").exists()
+    refused(cli("grade", traces, "--cases", cases, "--tools", "broken.json"), 2, *words)
+    cases.write_text(cases.read_text().replace("tools: tools.json", "tools: broken.json"))
+    refused(cli("grade", traces, "--cases", cases), 2, *words)
+
+
+def test_a_broken_schema_in_a_case_names_the_case(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    given = json.dumps([*TOOLS, BROKEN])
+    cases.write_text(cases.read_text().replace("  - id: a\n", f"  - id: a\n    tools: {given}\n"))
+    refused(cli("grade", traces, "--cases", cases), 2, "case 'a'", "cases.yaml:5", "tools", "'read_pdf'")
+
+
+@pytest.mark.parametrize("called", ["read_pdf", "look"])
+def test_a_broken_schema_in_a_trace_is_that_traces_error(cli: Callable, tmp_path: Path, called: str) -> None:
+    """A recorded tool is data: the trace is an error whether or not it calls the tool, and the others are graded."""
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    cases.write_text(
+        "cases:\n  - {id: a, expected: {arguments: [{tool: read_pdf, values: {page: 1}}]}}\n"
+        "  - {id: b, expected: {selection: {required: [look]}}}\n"
+    )
+    call = {"id": "1", "function": {"name": called, "arguments": '{"page": 2}'}}
+    messages = [{"role": "user", "content": "Read it"}, {"role": "assistant", "tool_calls": [call]}]
+    bad = {"id": "bad", "case_id": "a", "messages": messages, "tools": [BROKEN, *TOOLS]}
+    good = {"id": "good", "case_id": "b", "messages": GOOD}
+    traces.write_text(json.dumps(bad) + "\n" + json.dumps(good) + "\n")
+    done = cli("grade", traces, "--cases", cases, "--json")
+    summary = json.loads(done.out)
+    assert (done.code, summary["unreadable"]) == (3, 1)
+    assert summary["first_errors"][0].startswith("bad: recorded tool 'read_pdf'")
+    assert summary["checks"]["arguments"]["statuses"]["none"]["trace_error"] == 1
+    assert summary["checks"]["selection"]["rates"]["expected"]["passed"] == 1
+
+
+def test_an_unreadable_file_is_named_once(cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{bad\n")
+    done = cli("grade", "x.jsonl", "--json")
+    assert done.code == 3
+    (message,) = json.loads(done.out)["first_errors"]
+    assert message.startswith("x.jsonl:1: ")
+    assert message.count("x.jsonl") == 1
+
+
+def test_a_trace_without_its_case_keeps_its_name(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("zzz", GOOD), ("a", GOOD)])
+    done = cli("grade", traces, "--cases", cases, "--out", "run")
+    assert done.code == 3
+    assert "traces.jsonl: trace 'zzz-0' matches no case: found case_id 'zzz'" in " ".join(done.out.split())
+    assert "trace_error" in cli("show", "run", "zzz-0").out
