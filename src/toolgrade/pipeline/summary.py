@@ -40,7 +40,7 @@ class FindingSummary(Frozen):
 
 
 class Consistency(Frozen):
-    """pass@k and pass^k of one check (or of the aggregate) at one k."""
+    """pass@k and pass^k (with its interval) of one check, or of the aggregate, at one k."""
 
     k: int
     pass_at_k: Estimate
@@ -228,7 +228,7 @@ def _consistency(by_case: Mapping[str, Mapping[Status, int]], rng: np.random.Gen
     if most < 2:
         return ()
     return tuple(
-        Consistency(k=k, pass_at_k=pass_at_k(trials, k, rng), pass_hat_k=pass_hat_k(trials, k, rng))
+        Consistency(k=k, pass_at_k=pass_at_k(trials, k), pass_hat_k=pass_hat_k(trials, k, rng))
         for k in range(1, min(most, 16) + 1)
     )
 
