@@ -132,7 +132,8 @@ def _print_instrument(console: Console, run: CalibrationRun) -> None:
     if humans.alt_test is not None and humans.alt_test.winning_rate is not None:
         test = humans.alt_test
         console.print(
-            f"  alt-test at ε {test.epsilon}: ω {test.winning_rate:.2f}, ρ {test.advantage:.2f} "
+            f"  alt-test at ε {test.epsilon}: ω {test.winning_rate:.2f}, ρ {test.advantage:.2f}"
+            f"{', advisory: fewer than 30 items' if test.advisory else ''} "
             "(never sufficient alone; read it beside FAIL recall)"
         )
     if humans.ceiling is not None and humans.ceiling.ratio.value is not None:

@@ -7,7 +7,7 @@ from math import ceil, floor, sqrt
 import numpy as np
 
 from toolgrade.stats.agreement import kappa, kappa_error, shares
-from toolgrade.stats.bootstrap import Array, Bootstrap
+from toolgrade.stats.bootstrap import Array, bca_limits
 from toolgrade.stats.estimate import LEVEL, normal_quantile
 from toolgrade.stats.intervals import no_disagreement
 from toolgrade.stats.rates import wilson
@@ -80,16 +80,15 @@ def kappa_power(table: Array, least: float, n: int, rng: np.random.Generator, le
 
 
 def _lower_limit(sample: Array, rng: np.random.Generator, level: float) -> float:
-    interval = Bootstrap(np.repeat(np.eye(4), sample.astype(int), axis=0), rng, RESAMPLES).interval(
-        _kappa_of_cells, level
-    )
-    if interval is None and sample[1] + sample[2] == 0 and min(sample[0], sample[3]) > 0:
-        interval = no_disagreement(sample.reshape(2, 2), sample.sum(), level)
-    return interval.low if interval else -1.0
-
-
-def _kappa_of_cells(cells: Array) -> Array:
-    return kappa(cells.reshape(*cells.shape[:-1], 2, 2))
+    n = int(sample.sum())
+    table = sample.reshape(2, 2)
+    if table[0, 1] + table[1, 0] == 0 and min(table[0, 0], table[1, 1]) > 0:
+        return no_disagreement(table, n, level).low
+    seen = np.flatnonzero(sample)
+    draws = rng.multinomial(n, sample / n, size=RESAMPLES).reshape(-1, 2, 2).astype(np.float64)
+    left_out = (sample - np.eye(4)[seen]).reshape(-1, 2, 2)
+    limits = bca_limits(float(kappa(table)), kappa(draws), kappa(left_out), sample[seen], level)
+    return limits[0] if limits else -1.0
 
 
 def labels_for_kappa(
