@@ -138,6 +138,16 @@ def test_later_words_and_the_agents_own_are_no_source(recorded):
     assert "booked" not in str(shown)
 
 
+def test_a_question_about_a_late_call_shows_the_beginning_and_the_latest_part(recorded):
+    """300 results lie before the call; a question must not carry them all, or questions grow with their square."""
+    reads = [[("ping", {}, f"result {number}")] for number in range(300)]
+    result = check_arguments(None, recorded(*reads, [("book", {"city": "Rome"})], tools=TOOLS, user="a city"))
+    context = result.questions[0].fields["context"]
+    assert [entry["content"] for entry in (context[0], context[-1])] == ["result 0", "result 299"]
+    assert context[1]["content"] == "[truncated 99 entries]"
+    assert len(context) == 202
+
+
 def test_a_default_needs_no_source(recorded):
     view = recorded([("book", {"city": "Rome", "seats": 2})], tools=TOOLS, user="Rome")
     assert check_arguments(None, view).status == "passed"
