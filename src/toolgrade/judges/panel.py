@@ -57,9 +57,9 @@ class Panel:
         times = f" ×{self.replicates}" if self.replicates > 1 else ""
         return " + ".join(judge.settings.model for judge in self.judges) + times
 
-    def asks(self, question: Question) -> list[Ask]:
-        """Return what has to be asked for one question."""
-        known_as = question.id
+    def asks(self, question: Question, known_as: str | None = None) -> list[Ask]:
+        """Return what has to be asked for one question; `known_as` is its id, where it is at hand."""
+        known_as = known_as or question.id
         return [
             Ask(judge, question, number, judge.key(known_as, number))
             for judge in self.judges

@@ -71,7 +71,7 @@ class Judging:
                 for question in check.questions:
                     panel = self.panels.get(question.dimension)
                     if panel is not None and (known_as := question.id) not in keys:
-                        asks = panel.asks(question)
+                        asks = panel.asks(question, known_as)
                         keys[known_as] = [ask.key for ask in asks]
                         yield from asks
 
