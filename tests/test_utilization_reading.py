@@ -257,3 +257,38 @@ def test_box_scores_that_people_marked(shared: Path) -> None:
     assert counts["right"] / counts["contradicted"] >= 0.85
     assert counts["found"] / counts["errors"] >= 0.5
     assert counts["passed"] / counts["errors"] <= 0.05
+
+
+SHOP = (
+    "get_order",
+    {"order_id": "#W23"},
+    {
+        "order_id": "#W23",
+        "items": [{"name": "Vacuum Cleaner", "price": 561.05}, {"name": "ThinkPad X1", "price": 272.33}],
+        "status": "delivered",
+    },
+)
+WEATHER = ("get_weather", {"city": "Paris"}, {"temp_c": 21.4, "humidity": 64, "wind_kph": 12})
+EVENTS = ("list_events", {}, {"events": [{"title": "Design review", "start": "2024-05-17T14:00:00", "attendees": 4}]})
+LAPTOP = ("search", {}, {"results": [{"title": "AeroBook", "price": {"amount": 99900, "currency": "USD"}}]})
+
+
+@pytest.mark.parametrize(
+    ("payload", "answer", "expected"),
+    [
+        (SHOP, "A Vacuum Cleaner ($561.05) and a ThinkPad X1 ($272.33).", ["grounded", "grounded"]),
+        (SHOP, "The Vacuum Cleaner costs $591.05.", ["contradicted"]),
+        (SHOP, "Would the Vacuum Cleaner cost $591.05?", ["open"]),
+        (SHOP, "The Vacuum Cleaner costs about $560.", ["open"]),
+        (SHOP, "The price difference is $50.", ["open"]),
+        (SHOP, "Your order #W23 has been delivered.", ["grounded", "grounded"]),
+        (WEATHER, "In Paris the temperature is 21 °C and the humidity 64%.", ["grounded", "grounded"]),
+        (WEATHER, "In Paris the temperature is 25 °C.", ["contradicted"]),
+        (WEATHER, "In Paris the temperature is 70.5 °F.", ["open"]),
+        (EVENTS, "The Design review starts at 2 PM with 5 attendees.", ["grounded", "contradicted"]),
+        (EVENTS, "The Design review begins at 3 pm.", ["contradicted"]),
+        (LAPTOP, "The AeroBook costs $999.00.", ["grounded"]),
+    ],
+)
+def test_everyday_answers(payload: Any, answer: str, expected: list[str]) -> None:
+    assert [verdict for _, verdict, _ in settled(payload, answer)] == expected

@@ -30,18 +30,22 @@ def derived(index: Index, item: Settled, earlier: Sequence[Settled]) -> Settled 
         return None
     if narrowed_to_a_time(sentence):
         return None
+    how, leaves = "count", _count(index, sentence, claim)
     told = {word.norm for word in sentence.words}
-    named = fields_named(index, sentence, claim)
-    amounts = [e for e in earlier if e.verdict == "grounded" and e.leaves and e.claim.kind == "number"][-12:]
-    amounts = [e for e in amounts if e.claim.unit == claim.unit and not e.claim.weak and _fits(index, claim, named, e)]
-    for how, leaves in (
-        ("count", _count(index, sentence, claim)),
-        ("sum", _sum(index, claim, named, amounts) if told & TOTALS else None),
-        ("difference", _difference(index, claim, amounts) if told & _DIFFERENCES else None),
-    ):
-        if leaves:
-            return Settled(sentence, claim, "grounded", f"derived: {how}", tuple(leaves[:12]))
-    return None
+    if not leaves and told & (TOTALS | _DIFFERENCES):
+        named = fields_named(index, sentence, claim)
+        amounts = [e for e in earlier if _is_amount(e)][-12:]
+        amounts = [
+            e for e in amounts if e.claim.unit == claim.unit and not e.claim.weak and _fits(index, claim, named, e)
+        ]
+        how, leaves = "sum", _sum(index, claim, named, amounts) if told & TOTALS else None
+        if not leaves and told & _DIFFERENCES:
+            how, leaves = "difference", _difference(index, claim, amounts)
+    return Settled(sentence, claim, "grounded", f"derived: {how}", tuple(leaves[:12])) if leaves else None
+
+
+def _is_amount(item: Settled) -> bool:
+    return item.verdict == "grounded" and bool(item.leaves) and item.claim.kind == "number" and not item.claim.weak
 
 
 def _fits(index: Index, claim: Claim, named: Named, item: Settled) -> bool:

@@ -69,6 +69,8 @@ def doubt(case: Case, linked: list[int]) -> str | None:
 
 def _loose(case: Case, linked: list[int]) -> str | None:
     index, word = case.index, case.named.word
+    if _OTHER_UNIT.match(case.sentence.text, case.claim.end):
+        return "it is told in a unit of its own"
     if word is None and case.claim.unit != "percent" and not in_sole_field(case, linked):
         return "no field is named beside it"
     if case.claim.weak and case.level:

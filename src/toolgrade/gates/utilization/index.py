@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from toolgrade.gates.utilization.leaves import Document, Field, Leaves
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import SPOKEN, name_tokens, names
+from toolgrade.gates.utilization.words import SPOKEN, name_tokens, names, synonyms
 
 
 class Index(Leaves):
@@ -92,7 +92,10 @@ class Index(Leaves):
         if known is None:
             known = {}
             first = str(SPOKEN.get(word, word))[:1]
-            for token in self._initials.get(first, ()):
+            alike = synonyms(word)
+            for token in (*self._initials.get(first, ()), *(other for other in alike if other[:1] != first)):
+                if token not in self.vocabulary:
+                    continue
                 weight = names(word, token)
                 for field in self.vocabulary[token] if weight else ():
                     held = self.fields[field]
@@ -117,6 +120,11 @@ class Index(Leaves):
             shared = {token for token, count in counts.items() if len(beside) >= 4 and count > len(beside) * 0.6}
             known = self._common[key] = (len(self.fields), frozenset(shared))
         return known[1]
+
+    def has_currency(self, field: Field) -> bool:
+        """Say whether a currency stands beside a field: then a whole number may count its hundredths."""
+        beside = (other for other in self.fields if other.path[:-1] == field.path[:-1])
+        return any("currency" in other.tokens for other in beside)
 
     def kind(self, words: frozenset[str]) -> list[int]:
         """Return the fields whose names hold one of the words."""

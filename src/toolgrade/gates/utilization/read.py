@@ -87,9 +87,10 @@ def _around(lines: list[tuple[Segment, Sentence]], segment: Segment) -> Around:
 
 
 def _spelt_in(claim: Claim, mention: Mention) -> bool:
-    """Say whether a number is part of a longer name: `certificate 7504069`."""
-    bare = claim.kind == "number" and not claim.unit and len(mention.label) > 1 and mention.naming
-    return bare and mention.start <= claim.start and claim.end <= mention.end
+    """Say whether a number or code is part of a longer name: `certificate 7504069`, `ThinkPad X1`."""
+    bare = claim.kind in ("number", "identifier") and not claim.unit and len(mention.label) > 1 and mention.naming
+    inside = mention.start <= claim.start and claim.end <= mention.end
+    return bare and inside and claim.end - claim.start < mention.end - mention.start - 1
 
 
 def _in_a_name(index: Index, text: str, claim: Claim) -> bool:

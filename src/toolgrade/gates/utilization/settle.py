@@ -11,6 +11,7 @@ from toolgrade.gates.utilization.extremes import extreme
 from toolgrade.gates.utilization.fields import Named, fields_named
 from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.index import Index
+from toolgrade.gates.utilization.lexicon import TOTALS
 from toolgrade.gates.utilization.link import Mention, Sentence, candidates, in_range_with
 from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
@@ -19,6 +20,7 @@ from toolgrade.gates.utilization.words import name_tokens
 
 _FEW = 12
 _CLAUSE = re.compile(r"\b(?:while|whereas|but|and|with)\b(?=\s+(?:the\s+)?[A-Z])|;")
+_BESIDE = re.compile(r"[\s*_(:–-]*(?:for|at|is|was|costs?|has|had)?[\s(:]*")
 _PASSING = re.compile(r"[\s\d–-]*(?:lead|advantage|deficit)\b")
 _OF_NUMBER = re.compile(r"\s+(?:of|at|around|near)\b")
 _ASIDE = re.compile(
@@ -197,7 +199,8 @@ def _compare(case: Case, linked: list[int]) -> Settled:
             return Settled(sentence, claim, "grounded", best[1], (best[0],))
         return Settled(sentence, claim, "open", "several values are linked", tuple((hits + linked)[:_FEW]))
     if hits:
-        narrow = narrowed(sentence, claim, told(index, sentence, linked)) or _unnamed(case, linked)
+        said = told(index, sentence, linked) | (TOTALS if len(linked) == 1 else frozenset())
+        narrow = narrowed(sentence, claim, said) or _unnamed(case, linked)
         return Settled(sentence, claim, "open" if narrow else "grounded", narrow or "linked", tuple(hits[:_FEW]))
     why = doubt(case, linked)
     return Settled(sentence, claim, "open" if why else "contradicted", why or "linked", tuple(linked[:_FEW]))
@@ -218,6 +221,8 @@ def _two_meant(case: Case, linked: list[int]) -> bool:
     """Say whether the subject of the clause and the record named nearest to the claim give different answers."""
     subject = _subject(case.sentence, case.claim)
     if case.level or subject is None or subject is case.mentions[0]:
+        return False
+    if _BESIDE.fullmatch(case.sentence.text, case.mentions[0].end, case.claim.start):
         return False
     alone = Case(case.index, case.sentence, case.claim, case.named)
     alone.level, alone.mentions = 0, [subject]
@@ -256,4 +261,8 @@ def _unnamed(case: Case, linked: list[int]) -> str | None:
 
 def _agrees(index: Index, claim: Claim, leaf: int) -> bool:
     held = index.leaves[leaf]
-    return agrees(claim, held.value, index.fields[held.field])
+    field = index.fields[held.field]
+    if agrees(claim, held.value, field):
+        return True
+    whole = isinstance(held.value, int) and not isinstance(held.value, bool)
+    return claim.unit == "money" and whole and index.has_currency(field) and agrees(claim, held.value / 100, field)

@@ -124,15 +124,40 @@ def name_tokens(name: str) -> tuple[str, ...]:
     return tuple(part.casefold() for part in _CAMEL.findall(name))
 
 
+_ALIKE = (
+    "price cost fare priced",
+    "depart departure leave start begin starting",
+    "arrive arrival land",
+    "end finish",
+    "quantity qty count",
+    "phone telephone mobile",
+    "zip postal postcode",
+    "dob birth born birthdate birthday",
+    "bag baggage luggage baggages",
+    "rating rated stars",
+    "percent percentage pct",
+)
+
+
+@lru_cache(maxsize=8192)
+def synonyms(word: str) -> frozenset[str]:
+    """Return the words of a small general list that mean the same in names of fields, without the word itself."""
+    groups = [group.split() for group in _ALIKE]
+    found = next((group for group in groups if any(stem(other) == stem(word) for other in group)), [])
+    return frozenset(other for other in found if stem(other) != stem(word))
+
+
 @lru_cache(maxsize=65536)
 def names(word: str, token: str) -> float:
     """Return how well a word of a text names a part of a field name, in [0, 1].
 
-    1 for equal stems, digits in words and ordinals; 0.9 for a truncation (`temp`, `min`); 0.8 for an
+    1 for equal stems, digits in words and ordinals; 0.9 for a truncation (`temp`, `min`) or a synonym; 0.8 for an
     abbreviation that keeps the first letter and drops others (`pts`, `qty`); 0 for no relation.
     """
     if word == token or stem(word) == stem(token):
         return 1.0
+    if token in synonyms(word):
+        return 0.9
     if token.isdigit():
         value = NUMBER_WORDS.get(word, ORDINALS.get(word))
         return 1.0 if value is not None and value == int(token[:6]) else 0.0
