@@ -18,6 +18,7 @@ from toolgrade.calibration.label_set import LabelSet, append_items, append_label
 from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import ItemVerdict
 from toolgrade.calibration.status import plan, set_status
+from toolgrade.calibration.store import Store
 from toolgrade.calibration.transfer import Mapped, read_drafts, read_labels
 from toolgrade.errors import ConfigError, UnreadableError
 
@@ -124,6 +125,16 @@ def test_a_correction_replaces_a_label_without_removing_it(place: Path) -> None:
     append_labels(place, made.add_labels([fixed]))
     assert len(LabelSet.read(place).labels) == 121
     assert made.resolved["item-0003"].how == "majority"
+
+
+def test_a_card_is_that_of_its_folder(place: Path) -> None:
+    card = (place / "card.toml").read_text()
+    (place / "card.toml").write_text(card.replace('"made_up"', '"../../elsewhere"'))
+    with pytest.raises(ConfigError, match=r"card\.toml: name: String should match pattern"):
+        LabelSet.read(place)
+    (place / "card.toml").write_text(card.replace('name = "made_up"', 'name = "other"'))
+    with pytest.raises(ConfigError, match=r"card says recovery_quality/other; its folder is recovery_quality/made_up"):
+        Store(place.parents[1]).label_set("recovery_quality", "made_up")
 
 
 def test_bad_lines_name_file_line_and_field(place: Path) -> None:

@@ -20,6 +20,8 @@ from toolgrade.errors import ConfigError, UnreadableError, suggestion
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+"""Dimensions and sets become folders and parts of file names."""
 ITEMS, LABELS, CARD = "items.jsonl", "labels.jsonl", "card.toml"
 
 
@@ -31,8 +33,8 @@ class Card(Frozen):
     whose lone label counts. `salt` fixes the splits.
     """
 
-    dimension: str
-    name: str
+    dimension: str = Field(pattern=NAME)
+    name: str = Field(pattern=NAME)
     title: str
     source: str
     licence: str

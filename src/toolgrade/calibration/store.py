@@ -79,8 +79,15 @@ class Store:
         )
 
     def label_set(self, dimension: str, name: str) -> LabelSet:
-        """Return a label set; errors as in `LabelSet.read`."""
-        return LabelSet.read(self.set_folder(dimension, name))
+        """Return a label set; errors as in `LabelSet.read`, and where the card is that of another set."""
+        place = self.set_folder(dimension, name)
+        found = LabelSet.read(place)
+        if (found.card.dimension, found.card.name) != (dimension, name):
+            said = f"{found.card.dimension}/{found.card.name}"
+            raise ConfigError(
+                f"{place / CARD}: the card says {said}; its folder is {dimension}/{name}. Make them equal"
+            )
+        return found
 
     def own_folder(self, dimension: str, name: str) -> Path:
         """Return the project's folder of a set, to append to.

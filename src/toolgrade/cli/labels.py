@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from toolgrade.calibration.label import Label, LabelWord, Role, by_item, in_force
-from toolgrade.calibration.label_set import LabelSet, append_items, append_labels
+from toolgrade.calibration.label_set import append_items, append_labels
 from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.status import Plan, SetStatus, plan, set_status
@@ -85,8 +85,7 @@ def add(
         --annotator ana --critique "the refund is 45, not 54"
     """
     store = Store.standard(folder)
-    place = store.own_folder(dimension, set_)
-    known = LabelSet.read(place)
+    place, known = store.own_folder(dimension, set_), store.label_set(dimension, set_)
     if item not in known.items:
         raise ConfigError(
             f"{place}: no item {item!r}.{suggestion(item, known.items)} Add it with labels import --items"
@@ -142,8 +141,8 @@ def import_(
       toolgrade labels import result_utilization labelled.csv --set mine \\
         --column item_id=id --column label=verdict --map ok=pass --map wrong=fail --annotator ana
     """
-    place = Store.standard(folder).own_folder(dimension, set_)
-    known = LabelSet.read(place)
+    store = Store.standard(folder)
+    place, known = store.own_folder(dimension, set_), store.label_set(dimension, set_)
     fixed = pairs_of(constants, "--constant")
     if are_items:
         made = known.add_items(read_drafts(file, {"sampling_design": known.card.sampling_design, **fixed}))
