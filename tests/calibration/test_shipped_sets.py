@@ -20,11 +20,11 @@ from toolgrade.core.verdict import Question
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 SETS = [
-    ("argument_grounding", "bfcl_answers", False, 300),
-    ("result_utilization", "box_scores", True, 100),
-    ("result_utilization", "quintd", True, 600),
+    ("argument_grounding", "bfcl_answers", False, 276),
+    ("result_utilization", "box_scores", True, 218),
+    ("result_utilization", "quintd", True, 800),
     ("route_choice", "bfcl_irrelevance", False, 240),
-    ("route_choice", "when2call", False, 180),
+    ("route_choice", "when2call", False, 183),
 ]
 
 
