@@ -3,8 +3,9 @@
     python benchmarks/local_judge.py SHARED MODEL [--judge-base-url URL] [--list]
 
 SHARED is the folder of real data. The questions are those that gates leave open in the τ-bench airline runs
-(gpt-4o), in the order of the file, spread over its tasks, and short enough for a model with a context of 8,192
-tokens: five of each dimension; where a dimension has fewer, the rest is drawn from `result_utilization`.
+(gpt-4o) and, for `argument_grounding`, in BFCL outputs (three that BFCL's own checker calls valid, two that it
+does not). They are taken in the order of the files, one of a dimension in a task, and short enough for a small
+model on slow hardware: five of each dimension; where a dimension has fewer, the rest is `result_utilization`.
 `--list` prints the prompts and asks nothing. Read the answers: nothing here knows which are right.
 """
 
@@ -22,7 +23,7 @@ from toolgrade.core.verdict import Question
 from toolgrade.core.view import TraceView
 from toolgrade.formats.cases import load_suite
 from toolgrade.formats.convert import convert
-from toolgrade.formats.registry import read_traces
+from toolgrade.formats.registry import find_sources, read_traces
 from toolgrade.formats.tools import load_tools
 from toolgrade.gates.arguments import check_arguments
 from toolgrade.gates.recovery import check_recovery
@@ -35,12 +36,12 @@ from toolgrade.judges.panel import Panel
 from toolgrade.llm import open_model
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.limits import Limits, estimated_tokens
-from toolgrade.llm.port import ModelRequest
+from toolgrade.llm.port import ModelParams, ModelRequest
 from toolgrade.prompts import load
 
-EACH, IN_ALL, LONGEST = 5, 20, 3500
-NOTES_TO_SELF = ("think", "calculate")
-"""τ-bench's tools that act on nothing: whether a thought is grounded is no question worth a call."""
+EACH, IN_ALL, LONGEST = 5, 20, 1925
+LONGEST_EPISODE = 3000
+"""Tokens of a prompt, about; the airline runs have few episodes left open, and all are long."""
 
 
 def questions(shared: Path) -> Iterator[tuple[str, Question]]:
@@ -58,13 +59,32 @@ def questions(shared: Path) -> Iterator[tuple[str, Question]]:
         gold = case.expected.selection if case is not None and case.expected is not None else None
         for result in (
             check_selection(gold.model_copy(update={"judge_routes": True}) if gold else None, view),
-            check_arguments(None, view),
             check_utilization(None, view),
             check_recovery(None, view),
         ):
             for question in result.questions:
-                if question.place.tool not in NOTES_TO_SELF:
-                    yield record.trace.id, question
+                yield record.trace.id, question
+
+
+def arguments(shared: Path) -> Iterator[tuple[str, Question]]:
+    """Yield trace id and question of calls with values that occur nowhere in the request: 3 valid, 2 invalid."""
+    path = shared / "data/bfcl/model_outputs_with_ast_checker_verdicts.jsonl"
+    cases = {
+        record.case.id: record.case
+        for source, reader in find_sources(path)
+        if not isinstance(reader, str) and reader.cases is not None
+        for record in reader.cases(source)
+        if record.case is not None
+    }
+    left = {True: 3, False: 2}
+    for record in read_traces(path):
+        trace = record.trace
+        if trace is None or not left[trace.metadata["valid"]]:
+            continue
+        view = TraceView(trace, {tool.name: tool for tool in cases[trace.case_id or ""].tools or ()})
+        for question in check_arguments(None, view).questions[:1]:
+            left[trace.metadata["valid"]] -= 1
+            yield trace.id, question
 
 
 def chosen(shared: Path, panels: dict[str, Panel]) -> list[tuple[str, Question]]:
@@ -73,11 +93,11 @@ def chosen(shared: Path, panels: dict[str, Panel]) -> list[tuple[str, Question]]
     picked: list[tuple[str, Question]] = []
     spare: list[tuple[str, Question]] = []
     counts: Counter[str] = Counter()
-    for trace_id, question in questions(shared):
+    for trace_id, question in (*arguments(shared), *questions(shared)):
         judge = panels[question.dimension].judges[0]
-        request = ModelRequest(model="any", messages=judge.prepare(question).messages)
+        size = estimated_tokens(ModelRequest(model="any", messages=judge.prepare(question).messages))
         task = (trace_id.split("-trial-")[0], question.dimension)
-        if estimated_tokens(request) > LONGEST or task in seen:
+        if size > (LONGEST_EPISODE if question.dimension == "recovery_quality" else LONGEST) or task in seen:
             continue
         seen.add(task)
         if counts[question.dimension] < EACH:
@@ -85,7 +105,8 @@ def chosen(shared: Path, panels: dict[str, Panel]) -> list[tuple[str, Question]]
             picked.append((trace_id, question))
         elif question.dimension == "result_utilization":
             spare.append((trace_id, question))
-    return picked + spare[: IN_ALL - len(picked)]
+    # One dimension after the other: the server keeps what their prompts have in common.
+    return sorted(picked + spare[: IN_ALL - len(picked)], key=lambda item: item[1].dimension)
 
 
 async def main() -> None:
@@ -95,7 +116,8 @@ async def main() -> None:
     parser.add_argument("--judge-base-url")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()
-    settings = JudgeSettings(model=given.model, api_base=given.judge_base_url, timeout_s=600)
+    params = ModelParams(max_tokens=400)
+    settings = JudgeSettings(model=given.model, api_base=given.judge_base_url, timeout_s=900, params=params)
     panels = {name: Panel([Judge(dimension(name), load(name), settings)]) for name in names()}
     asked = chosen(given.shared, panels)
     if given.list:
