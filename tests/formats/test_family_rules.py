@@ -320,6 +320,57 @@ def test_traceloop_and_vercel_attributes(one) -> None:
     assert roles(trace) == ["user", "assistant", "tool"]
 
 
+def test_an_id_that_is_the_name_of_the_tool_does_not_make_two_calls_one(one) -> None:
+    spans = [
+        span(1, None, chat([USER], [asks(("f", {"a": 1}, "f"))])),
+        span(2, None, tool("f", {"a": 1}, "x", "f")),
+        span(3, None, chat([USER], [asks(("f", {"a": 2}, "f"))])),
+        span(4, None, tool("f", {"a": 2}, "y", "f")),
+    ]
+    assert calls(one("opentelemetry", spans)) == [("f", {"a": 1}, "x"), ("f", {"a": 2}, "y")]
+
+
+def test_an_answer_that_repeats_a_call_of_its_own_history_asks_again(one) -> None:
+    told = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "f", "response": "1"}]}
+    spans = [
+        span(1, None, chat([USER], [asks(("f", {}, "f"))])),
+        span(2, None, chat([USER, asks(("f", {}, "f")), told], [asks(("f", {}, "f"))])),
+        span(3, None, chat([USER, asks(("f", {}, "f")), told, asks(("f", {}, "f")), told], [says("done")])),
+    ]
+    assert calls(one("opentelemetry", spans)) == [("f", {}, "1"), ("f", {}, "1")]
+
+
+def test_a_trace_that_only_sets_an_agent_up_is_left_out(one, tmp_path: Path) -> None:
+    setup = {**span(1, None, {"gen_ai.operation.name": "create_agent", "gen_ai.agent.name": "a"}), "traceId": "s"}
+    assert calls(one("opentelemetry", [setup, span(2, None, tool("f", {}, "x"))])) == [("f", {}, "x")]
+    file = tmp_path / "setup.json"
+    file.write_text(json.dumps([setup]))
+    (record,) = read_traces(file, "opentelemetry")
+    assert record.error is not None and "found 1 traces without a model or tool call" in record.error
+
+
+@pytest.mark.parametrize("given", [{"a": 1}, '{"a": 1}'])
+def test_langsmith_s_exporter_wraps_a_tool_s_input(one, given: Any) -> None:
+    attributes = {"langsmith.span.kind": "tool", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+    attributes["input.value"] = json.dumps({"input": given})
+    spans = [span(1, None, chat([USER], [asks(("f", {"a": 1}, "c1"))])), span(2, None, attributes)]
+    assert calls(one("opentelemetry", spans)) == [("f", {"a": 1}, None)]
+
+
+def test_a_message_with_the_name_of_a_tool_as_its_role_is_that_tool_s(one) -> None:
+    called = {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "name": "f", "args": {"a": 1}}]}
+    messages = [{"role": "user", "content": "hi"}, called, {"role": "f", "content": "x"}]
+    attributes = {"openinference.span.kind": "LLM", "input.value": json.dumps({"messages": messages})}
+    assert calls(one("opentelemetry", [span(1, None, attributes)])) == [("f", {"a": 1}, "x")]
+
+
+def test_reasoning_of_any_name_is_nothing_that_was_said(one) -> None:
+    thinks = {"type": "TextReasoningContent", "content": "hmm"}
+    answer = {"role": "assistant", "parts": [thinks, {"type": "text", "content": "hello"}]}
+    trace = one("opentelemetry", [span(1, None, chat([USER], [answer]))])
+    assert [message.content for message in trace.messages] == ["hi", "hello"]
+
+
 # --- conversations ----------------------------------------------------------------------------------------
 
 

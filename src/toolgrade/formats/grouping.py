@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+from pydantic import ValidationError
 
 from toolgrade.core.identity import content_hash
 from toolgrade.core.trace import Trace
@@ -14,7 +15,8 @@ from toolgrade.formats.reading import Part, read_parts
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Document, Source, digest
 from toolgrade.formats.span_attributes import RawSpan, read_span
-from toolgrade.formats.spans import build_trace
+from toolgrade.formats.spans import Span, build_trace
+from toolgrade.formats.validation import explain
 
 _WINDOW = 1_000
 _LOOKED_FOR = "spans with gen_ai.*, OpenInference (openinference.span.kind, llm.*), Traceloop, ADK or ai.* attributes"
@@ -39,11 +41,17 @@ class SpanItem(NamedTuple):
     context: dict[str, Any]
 
 
+class _Run(NamedTuple):
+    items: list[SpanItem]
+    spans: list[Span]
+
+
 def read_runs(source: Source, items: Callable[[Any], Iterator[SpanItem]]) -> Iterator[Record]:
     """Yield one record a run that holds a model or tool call.
 
     A run is complete once 1,000 further lines have passed without a span of it, so a file of any size streams.
-    Runs of nothing but requests and queries are left out; a file of only these is an error.
+    Runs of nothing but requests, queries and the setting up of agents are left out; a file of only these is
+    an error.
 
     Args:
         source: the file.
@@ -129,10 +137,19 @@ class _ByTrace(Source):
             return [], f"{document.place}: {error}"
 
     def _run(self, trace_id: str, items: list[SpanItem]) -> Document | None:
-        """Return the run as one document; None for a run of nothing but requests and queries."""
+        """Return the run as one document; None for a run of nothing but requests, queries and set-up."""
         if not any(_is_agentic(item.span) for item in items):
             return None
-        return Document(f"{self.name}: trace {trace_id}", items, _digest(items))
+        place = f"{self.name}: trace {trace_id}"
+        try:
+            spans = [read_span(item.span) for item in items]
+        except Malformed as error:
+            return Document(place, None, _digest(items), f"{place}: {error}")
+        except ValidationError as error:
+            return Document(place, None, _digest(items), f"{place}: {explain(error, Trace)}")
+        if not any(map(_tells, spans)):
+            return None
+        return Document(place, _Run(items, spans), _digest(items))
 
 
 def _digest(items: list[SpanItem]) -> str:
@@ -149,8 +166,14 @@ def _is_agentic(span: RawSpan) -> bool:
     return any(isinstance(event.get("body"), dict) or event["name"].startswith("gen_ai.") for event in span.events)
 
 
+def _tells(span: Span) -> bool:
+    """Whether a span can say anything of a conversation; one that set an agent up cannot."""
+    return span.kind in ("llm", "tool") or span.has_messages or bool(span.asked or span.said)
+
+
 def _build(part: Part) -> Trace:
-    items: list[SpanItem] = part.value
+    run: _Run = part.value
+    items = run.items
     metadata: dict[str, Any] = {}
     for item in items:
         metadata |= {key: value for key, value in item.context.items() if value not in (None, {}, [])}
@@ -160,4 +183,4 @@ def _build(part: Part) -> Trace:
         found = [place[key] for place in places for key in (f"toolgrade.{name}", name) if place.get(key) is not None]
         if found and metadata.get(name) is None:
             metadata[name] = found[0]
-    return build_trace([read_span(item.span) for item in items], items[0].trace_id, metadata)
+    return build_trace(run.spans, items[0].trace_id, metadata)

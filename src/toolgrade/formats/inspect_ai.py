@@ -144,7 +144,8 @@ def _from_output(sample: dict[str, Any]) -> list[Message]:
 
 def _tools(sample: dict[str, Any]) -> tuple[ToolSpec, ...] | None:
     events = [event for event in opt_list(sample.get("events"), "events") if isinstance(event, dict)]
-    offers = [tool for event in events if event.get("event") == "model" for tool in event.get("tools") or ()]
+    called = [event for event in events if event.get("event") == "model"]
+    offers = [tool for event in called for tool in opt_list(event.get("tools"), "events.tools")]
     return offered_tools(offers)
 
 

@@ -96,6 +96,8 @@ def _unwrapped(item: dict[str, Any], field: str) -> dict[str, Any]:
         kinds = {"Human": "human", "AI": "ai", "Tool": "tool", "System": "system", "Function": "tool"}
         kind = next((kind for word, kind in kinds.items() if word in name), None)
         return {"type": kind, **item["kwargs"]}
+    if isinstance(item.get("kwargs"), dict) and "role" not in item and "content" in item["kwargs"]:
+        return dict(item["kwargs"])
     if isinstance(item.get("data"), dict) and isinstance(item.get("type"), str) and "content" in item["data"]:
         return {**item["data"], "type": item["type"]}
     if isinstance(item.get("message"), dict) and "content" not in item:
@@ -237,11 +239,20 @@ def _interpret_list(items: list[Any], role: str, depth: int) -> list[Message] | 
     for item in items:
         if advertises(item):
             continue
-        found = interpret(item, role, depth + 1)
+        found = interpret(_from_tool(item, messages), role, depth + 1)
         if found is None:
             return None
         messages += found
     return messages or None
+
+
+def _from_tool(item: Any, before: list[Message]) -> Any:
+    """Return a message whose role is the name of a tool that was called before it as that tool's message."""
+    name = item.get("role") if isinstance(item, dict) else None
+    if not isinstance(name, str) or name.lower() in ROLES:
+        return item
+    called = {call.name for message in before for call in message.tool_calls}
+    return {**item, "role": "tool", "name": name} if name in called else item
 
 
 def _interpret_object(item: dict[str, Any], role: str, depth: int) -> list[Message] | None:
@@ -249,8 +260,9 @@ def _interpret_object(item: dict[str, Any], role: str, depth: int) -> list[Messa
         if isinstance(item.get(key), list) and not isinstance(item.get("role"), str):
             found = interpret(item[key], "assistant" if key != "messages" else role, depth + 1)
             return None if found is None else [*instructions(item), *found]
-    if isinstance(item.get("contents"), list):
-        found = interpret(item["contents"], role, depth + 1)
+    if isinstance(item.get("contents"), (str, list)):  # Gemini
+        contents = item["contents"]
+        found = fold("user", [contents]) if isinstance(contents, str) else interpret(contents, role, depth + 1)
         return None if found is None else [*instructions(item), *found]
     for key in ("content", "new_message", "response", "message"):  # a response around a message
         inner = item.get(key)
@@ -277,7 +289,9 @@ def _is_message(item: dict[str, Any]) -> bool:
     written = item.get("role", item.get("type"))
     known = isinstance(written, str) and written.lower() in ROLES
     body = {"content", "parts", "tool_calls", "function_call", "message", "data"} & set(item)
-    return bool(known and body) or item.get("lc") == 1 or item.get("kind") in ("request", "response")
+    inner = item.get("kwargs")
+    dumped = isinstance(inner, dict) and "content" in inner and ("lc" in item or "type" in inner)
+    return bool(known and body) or dumped or item.get("kind") in ("request", "response")
 
 
 def instructions(item: dict[str, Any]) -> list[Message]:

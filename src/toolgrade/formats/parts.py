@@ -18,8 +18,13 @@ from toolgrade.formats.calls import read_call, read_text
 Block = str | ToolCall | ToolResult
 """A text, a call, or a result, in the order in which they were recorded."""
 
-_REASONING = {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "reasoningContent"}
-_REASONING |= {"step-start", "step-finish", "source-url", "source-document"}
+_SILENT = {"step-start", "step-finish", "source-url", "source-document", "cachePoint"}
+
+
+def _is_silent(kind: str) -> bool:
+    """Whether a part is reasoning, a signature or a marker: nothing that was said."""
+    words = kind.lower()
+    return kind in _SILENT or any(word in words for word in ("thinking", "thought", "reasoning"))
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def _part(value: Any, field: str) -> Iterator[Block]:
         yield from _vercel_tool(part, field)
     elif kind.endswith("_tool_result"):
         yield from _anthropic_result(part, field)
-    elif kind not in _REASONING:
+    elif not _is_silent(kind):
         text = read_text([part])
         if text:
             yield text
@@ -116,7 +121,7 @@ def _untyped(part: dict[str, Any], field: str) -> Iterator[Block]:
             yield part["text"]
         return
     kind = next((key for key, value in part.items() if value is not None), None)
-    if kind is not None and kind not in _REASONING and kind not in ("cachePoint", "thought", "thought_signature"):
+    if kind is not None and not _is_silent(kind):
         yield f"[{kind}]"
 
 

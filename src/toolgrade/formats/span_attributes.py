@@ -19,7 +19,7 @@ _OPERATIONS: dict[str, Kind] = {
     "generate_content": "llm",
     "execute_tool": "tool",
     "invoke_agent": "agent",
-    "create_agent": "agent",
+    "create_agent": "other",
     "invoke_workflow": "agent",
 }
 _KINDS: dict[str, Kind] = {"LLM": "llm", "TOOL": "tool", "AGENT": "agent", "WORKFLOW": "other"}
@@ -200,6 +200,8 @@ def _tool(raw: RawSpan, error: str | None) -> tuple[ToolCall | None, ToolResult 
     if not name:
         return None, None
     call_id = _text(attributes, *_TOOL_IDS) or inner.get("tool_call_id")
+    if "langsmith.span.kind" in attributes:
+        given = _only_input(given)
     call = tool_call(name, given, call_id, decoded(attributes.get("tool.parameters")))
     if content is None and error is None and not raw.failed:
         return call, None
@@ -209,6 +211,13 @@ def _tool(raw: RawSpan, error: str | None) -> tuple[ToolCall | None, ToolResult 
         call_id=call_id, name=name, content=content, status=status, error=error, is_error=True if failed else None
     )
     return call, result
+
+
+def _only_input(given: Any) -> Any:
+    """Return what LangSmith put into `{"input": ...}`: the arguments, as an object or as the text of one."""
+    value = decoded(given)
+    inner = value["input"] if isinstance(value, dict) and set(value) == {"input"} else None
+    return inner if isinstance(decoded(inner), dict) else given
 
 
 def _from_messages(raw: RawSpan) -> tuple[Any, Any]:
@@ -233,7 +242,7 @@ def unwrapped_result(content: Any) -> tuple[Any, dict[str, Any]]:
     """
     value = decoded(content)
     if isinstance(value, dict):
-        if value.get("type") == "tool" and "content" in value:
+        if "content" in value and (value.get("type") == "tool" or "tool_call_id" in value):
             return value["content"], value
         if set(value) == {"id", "name", "response"}:
             return value["response"], {"name": value["name"], "tool_call_id": value["id"]}
@@ -270,7 +279,7 @@ def _words(attributes: Mapping[str, Any], *names: str) -> str | None:
     """Return what an attribute says in plain words: text, or the one text in a small JSON object."""
     value = decoded(next((attributes[name] for name in names if attributes.get(name) not in (None, "")), None))
     if isinstance(value, dict):
-        keys = ("task", "query", "question", "input", "prompt", "message", "answer", "output", "result", "content")
+        keys = ("task", "query", "question", "input", "prompt", "message", "answer", "output", "result")
         value = next((value[key] for key in keys if isinstance(value.get(key), str)), None)
     return value if isinstance(value, str) and value not in ("None", "null") else None
 

@@ -34,7 +34,10 @@ def _build(part: Part) -> Trace:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and ("role" in value or "role" in (value.get("message") or {}))
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("message")
+    return "role" in value or (isinstance(inner, dict) and "role" in inner)
 
 
 def read(source: Source) -> Iterator[Record]:

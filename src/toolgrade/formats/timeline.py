@@ -56,9 +56,12 @@ class Timeline:
         """
         sequence = [(message, False) for message in history] + [(message, True) for message in answer]
         matched: list[_Entry | None] = []
+        seen: set[int] = set()
         position = 0
         for message, said in sequence:
             index = self._find(message, position, said)
+            if index is not None and id(self._entries[index]) in seen and self._comes_again(message, said):
+                index = None
             if index is None:
                 matched.append(None)
                 continue
@@ -67,6 +70,7 @@ class Timeline:
             if len(self._entries) != size:  # parallel calls were brought together
                 index = self._index(entry)
             matched.append(entry)
+            seen.add(id(entry))
             position = max(position, index if message.tool_calls else index + 1)
         following: _Entry | None = None
         for number in range(len(sequence) - 1, -1, -1):
@@ -121,11 +125,20 @@ class Timeline:
                 return index
         return None
 
+    def _comes_again(self, message: Message, said: bool) -> bool:
+        """Whether what this history holds once already is meant anew: an answer, or the result of an open call."""
+        open_call = message.result and self._open_call(message.result, len(self._entries))
+        return said or bool(open_call)
+
     def _find_calls(self, message: Message, start: int, said: bool) -> int | None:
         for index in self._from(start, wrap=any(call.id for call in message.tool_calls)):
             entry = self._entries[index]
-            by_id = index < start or (said and entry.said)
-            if any(_same(known, call, by_id) for known in entry.calls for call in message.tool_calls):
+            again = said and entry.said
+            pairs = [(known, call) for known in entry.calls for call in message.tool_calls]
+            if any(
+                _same(known, call, index < start or again) and not (again and _differ(known, call))
+                for known, call in pairs
+            ):
                 return index
         return None
 
@@ -228,6 +241,11 @@ def _same(known: _Call, call: ToolCall, by_id: bool = False) -> bool:
     if call.id is not None and known.ids:
         return call.id in known.ids and known.call.name == call.name
     return not by_id and known.call.name == call.name and _arguments(known.call) == _arguments(call)
+
+
+def _differ(known: _Call, call: ToolCall) -> bool:
+    """Whether two answers ask for different things under one id, as ids that are the tool's name make possible."""
+    return _arguments(known.call) != _arguments(call)
 
 
 def _arguments(call: ToolCall) -> str:
