@@ -148,6 +148,14 @@ def test_a_question_about_a_late_call_shows_the_beginning_and_the_latest_part(re
     assert len(context) == 202
 
 
+def test_a_huge_message_is_shown_without_its_middle(recorded):
+    view = recorded([("ping", {}, "y" * 1_000_000)], [("book", {"city": "Rome"})], tools=TOOLS, user="x" * 1_000_000)
+    shown = check_arguments(None, view).questions[0].fields
+    assert len(str(shown)) < 12_000
+    assert "[truncated" in shown["request"][0]["content"]
+    assert "[truncated" in shown["context"][0]["content"]
+
+
 def test_a_default_needs_no_source(recorded):
     view = recorded([("book", {"city": "Rome", "seats": 2})], tools=TOOLS, user="Rome")
     assert check_arguments(None, view).status == "passed"

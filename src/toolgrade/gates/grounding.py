@@ -13,7 +13,8 @@ from toolgrade.core.trace import Message
 from toolgrade.core.view import CallView, TraceView
 
 _NEVER = 1 << 60
-_LONGEST = 2000
+_LONGEST_WORDS = 8000
+_LONGEST_CONTEXT = 2000
 _MOST_CHARACTERS = 32_000
 _MOST_ENTRIES = 200
 
@@ -91,24 +92,24 @@ class Evidence:
 
     @cached_property
     def _request(self) -> list[tuple[int, dict[str, Any]]]:
-        return self._messages("user", "assistant")
+        return self._messages(_LONGEST_WORDS, "user", "assistant")
 
     @cached_property
     def _instructions(self) -> list[tuple[int, dict[str, Any]]]:
-        return [(number, {**said, "content": _shortened(said["content"])}) for number, said in self._messages("system")]
+        return self._messages(_LONGEST_CONTEXT, "system")
 
     @cached_property
     def _results(self) -> list[tuple[int, dict[str, Any]]]:
         results = [
-            (made.result_message, {"tool": made.call.name, "content": _shortened(_text(made.result.content))})
+            (made.result_message, made.call.name, _shortened(_text(made.result.content), _LONGEST_CONTEXT))
             for made in self._view.calls
             if made.result is not None and made.result_message is not None
         ]
-        return sorted(results, key=lambda result: result[0])
+        return [(number, {"tool": tool, "content": text}) for number, tool, text in sorted(results)]
 
-    def _messages(self, *roles: str) -> list[tuple[int, dict[str, Any]]]:
+    def _messages(self, longest: int, *roles: str) -> list[tuple[int, dict[str, Any]]]:
         return [
-            (number, {"role": message.role, "content": message.content})
+            (number, {"role": message.role, "content": _shortened(message.content, longest)})
             for number, message in enumerate(self._view.trace.messages)
             if message.role in roles and message.content
         ]
@@ -142,11 +143,11 @@ def _latest(entries: list[tuple[int, dict[str, Any]]], before: int) -> list[dict
     return kept
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, longest: int) -> str:
     """Return the text, with a mark instead of its middle where it is long: every question carries a copy."""
-    if len(text) <= _LONGEST:
+    if len(text) <= longest:
         return text
-    head, tail = text[: _LONGEST * 2 // 3], text[-_LONGEST // 3 :]
+    head, tail = text[: longest * 2 // 3], text[-longest // 3 :]
     return f"{head} [truncated {len(text) - len(head) - len(tail)} chars] {tail}"
 
 
