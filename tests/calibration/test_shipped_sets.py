@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from toolgrade.assets import root
 from toolgrade.calibration.calibrate import calibrate, recorded_judge
@@ -16,6 +18,7 @@ from toolgrade.calibration.status import set_status
 from toolgrade.calibration.store import Store
 from toolgrade.calibration.today import trust_in
 from toolgrade.calibration.trust import JudgeNow
+from toolgrade.cli import toolgrade
 from toolgrade.core.verdict import Question
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
@@ -60,7 +63,7 @@ def test_recovery_quality_ships_no_labels_and_is_refused(store: Store) -> None:
     assert (labels.items, labels.labels) == ({}, [])
     assert "nobody" in labels.card.labelled_by
     report = trust_in(store, "recovery_quality", JudgeNow(judge_id="x", rubric_version="1.0"), NOW)
-    assert (report.level, report.reasons) == ("refused", ("uncalibrated",))
+    assert (report.level, report.reasons) == ("refused", ("no_labels", "uncalibrated"))
 
 
 @pytest.mark.parametrize("judge", ["gpt-4-1106-preview_t0", "gpt-4-1106-preview_t1", "gpt-3.5", "llama3"])
@@ -77,3 +80,38 @@ def test_the_recorded_judges_are_refused_and_the_strata_tell_why(store: Store, j
     else:
         assert max(wikidata, owid) < 0.1
         assert (run.measurement.stats["accuracy"].value or 0) > 0.55
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(toolgrade, list(words))
+
+
+def test_from_an_empty_directory_to_trust(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    measured = call("calibrate", "result_utilization", "--set", "quintd", "--verdicts", "gpt-3.5", "--json")
+    assert measured.exit_code == 0, measured.output
+    assert json.loads(measured.stdout)["judge"] == "gpt-3.5"
+    levels = {report["dimension"]: report for report in json.loads(call("calibration", "trust", "--json").stdout)}
+    assert {report["level"] for report in levels.values()} == {"refused"}
+    reasons = {"convenience_sample", "kappa_below_floor", "no_better_than_chance", "rubric_unreliable"}
+    assert reasons <= set(levels["result_utilization"]["reasons"])
+    assert levels["recovery_quality"]["reasons"] == ["no_labels", "uncalibrated"]
+    assert "toolgrade labels add" in levels["recovery_quality"]["mends"][0]["remedy"]
+    assert levels["route_choice"]["reasons"] == ["uncalibrated"]
+    assert sorted(path.name for path in tmp_path.glob("*/*/*")) == ["history.jsonl", "runs"]
+
+
+def test_a_judge_whose_verdicts_do_not_come_with_the_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = call("calibrate", "result_utilization", "--set", "quintd", "--verdicts", "lama3")
+    assert "Did you mean 'llama3'?" in str(wrong.exception)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "name", "bar"),
+    [("route_choice", "when2call", "derived_labels"), ("result_utilization", "quintd", "convenience_sample")],
+)
+def test_status_says_what_no_further_label_mends(dimension: str, name: str, bar: str) -> None:
+    shown = call("labels", "status", dimension, "--set", name).output
+    assert f"at most advisory     {bar}: " in shown
+    assert shown.count("at most advisory") == 1

@@ -31,6 +31,10 @@ class Evidence(Frozen):
 
 _FIXED: dict[str, tuple[str, str]] = {
     "uncalibrated": ("this judge was never measured against people", "run toolgrade calibrate {dimension} --set SET"),
+    "no_labels": (
+        "there is no label of this dimension, not even a shipped one",
+        "collect items and label them: toolgrade labels add --help",
+    ),
     "judge_changed": ("another model, prompt or parameter than was calibrated", "calibrate this judge"),
     "rubric_changed": ("the rubric changed since", "label again where its MAJOR version rose, then calibrate"),
     "label_set_changed": ("the test labels changed since", "calibrate again on the labels as they are"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 Word = Literal["pass", "fail", "unknown", "na", "error"]
 WORDS: tuple[Word, ...] = ("pass", "fail", "unknown", "na", "error")
@@ -41,7 +44,7 @@ class ItemVerdict(Frozen):
         return content_hash(self.model_dump(mode="json"))
 
 
-def read_verdicts(path: Path, words: Mapping[str, str] | None = None) -> list[ItemVerdict]:
+def read_verdicts(path: Path | Traversable, words: Mapping[str, str] | None = None) -> list[ItemVerdict]:
     """Return the verdicts in a JSONL file: `item_id`, `verdict`, and optionally the other fields of `ItemVerdict`.
 
     `words` maps other verdict words to ours. Fields that we do not know are an error, except with a leading `_`.

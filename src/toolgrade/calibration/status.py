@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from toolgrade.calibration.label import by_item, in_force, repeat_pairs
-from toolgrade.calibration.label_set import LabelSet
+from toolgrade.calibration.label_set import Card, LabelSet
 from toolgrade.calibration.policy import Policy
 from toolgrade.core.model import Frozen
 from toolgrade.stats.budget import labels_for_kappa, labels_for_recall, recall_table
@@ -27,7 +27,10 @@ class Need(Frozen):
 
 
 class SetStatus(Frozen):
-    """Counts of one label set; `test` counts resolved labels of the test split by word."""
+    """Counts of one label set; `test` counts resolved labels of the test split by word.
+
+    `bars` are reasons of the trust policy that no further label of this set lifts: a judge is at most advisory on it.
+    """
 
     dimension: str
     name: str
@@ -43,6 +46,7 @@ class SetStatus(Frozen):
     test: dict[str, int]
     test_traces: int
     need: Need
+    bars: tuple[str, ...] = ()
 
 
 def set_status(labels: LabelSet, policy: Policy | None = None) -> SetStatus:
@@ -76,7 +80,13 @@ def set_status(labels: LabelSet, policy: Policy | None = None) -> SetStatus:
             traces=max(0, limits.min_clusters_gate - len(traces)),
             overlap=max(0, OVERLAP - overlap),
         ),
+        bars=_bars(labels.card),
     )
+
+
+def _bars(card: Card) -> tuple[str, ...]:
+    convenience = ("convenience_sample",) if card.sampling_design == "convenience" else ()
+    return convenience if card.human else (*convenience, "derived_labels")
 
 
 class Plan(Frozen):

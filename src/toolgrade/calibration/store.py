@@ -9,7 +9,7 @@ from toolgrade.assets import root as shipped_root
 from toolgrade.calibration.anchors import AnchorCheck
 from toolgrade.calibration.chain import append_link, next_link, read_chain
 from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
-from toolgrade.calibration.label_set import CARD, LabelSet
+from toolgrade.calibration.label_set import CARD, LABELS, LabelSet
 from toolgrade.calibration.recorded import ItemVerdict, verdicts_hash
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.errors import BrokenHistory, ConfigError, UnreadableError, suggestion
@@ -22,6 +22,7 @@ FOLDER = "calibration"
 HISTORY = "history.jsonl"
 RUNS = "runs"
 ANCHORS = "anchors.jsonl"
+VERDICTS = "verdicts"
 
 
 class Store:
@@ -57,6 +58,17 @@ class Store:
         folders = [place / dimension for place in self._places]
         entries = {entry.name: entry for folder in folders if folder.is_dir() for entry in folder.iterdir()}
         return sorted(name for name, entry in entries.items() if (entry / CARD).is_file())
+
+    def has_labels(self, dimension: str) -> bool:
+        """Return whether any label set of a dimension holds a label."""
+        paths = [self.set_folder(dimension, name) / LABELS for name in self.sets(dimension)]
+        return any(path.is_file() and path.read_bytes().strip() for path in paths)
+
+    def recorded(self, dimension: str, name: str) -> dict[str, Traversable | Path]:
+        """Return the files of recorded verdicts that come with a label set, by the name of the judge."""
+        folder = self.set_folder(dimension, name) / VERDICTS
+        files = folder.iterdir() if folder.is_dir() else ()
+        return {file.name.removesuffix(".jsonl"): file for file in files if file.name.endswith(".jsonl")}
 
     def own_sets(self, dimension: str) -> list[str]:
         """Return the names of the label sets in the project's own folder."""

@@ -25,7 +25,10 @@ def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> Tr
         history = [run for run in history if run.set in own]
     used = {run.set for run in history} & set(store.sets(dimension))
     hashes = {name: store.label_set(dimension, name).hash() for name in used}
-    return trust(dimension, judge, history, hashes, now, drifting(store, dimension, judge.judge_id))
+    report = trust(dimension, judge, history, hashes, now, drifting(store, dimension, judge.judge_id))
+    if "uncalibrated" in report.reasons and not store.has_labels(dimension):
+        return report.model_copy(update={"reasons": ("no_labels", *report.reasons)})
+    return report
 
 
 def drifting(store: Store, dimension: str, judge_id: str) -> bool:

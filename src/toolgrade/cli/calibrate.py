@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -28,6 +28,9 @@ from toolgrade.errors import ConfigError, UnreadableError, suggestion
 from toolgrade.llm import open_model
 from toolgrade.llm.cache import default_directory
 from toolgrade.llm.limits import Limits
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 Found = TypeVar("Found")
 
@@ -85,7 +88,10 @@ def with_session(store: Store, limits: Limits, work: Callable[[Session], Awaitab
 @click.option("--set", "set_", required=True, metavar="SET", help="Label set to measure on.")
 @click.option("--judge", "models", multiple=True, metavar="MODEL", help="Model to ask; several make a panel.")
 @click.option(
-    "--verdicts", type=click.Path(path_type=Path), help="Verdicts recorded elsewhere (JSONL); no model needed."
+    "--verdicts",
+    type=click.Path(path_type=Path),
+    metavar="FILE|NAME",
+    help="Verdicts recorded elsewhere (JSONL), or the name of a judge whose verdicts come with the set.",
 )
 @click.option("--name", help="Name of the judge that made --verdicts.  [default: the file's name]")
 @click.option("--map", "words", multiple=True, metavar="WORD=VERDICT", help="What a recorded word means.")
@@ -118,14 +124,15 @@ def calibrate(
     \b
     Examples:
       toolgrade calibrate result_utilization --set quintd --judge openai/gpt-4.1-mini --replicates 3 --probes all
-      toolgrade calibrate result_utilization --set quintd --verdicts gpt4.jsonl --map ok=pass --map bad=fail
+      toolgrade calibrate result_utilization --set quintd --verdicts gpt-4-1106-preview_t0
+      toolgrade calibrate result_utilization --set mine --verdicts gpt4.jsonl --map ok=pass --map bad=fail
     """
     store = Store.standard(folder)
     if bool(models) == (verdicts is not None):
         raise ConfigError("expected either --judge MODEL or --verdicts FILE")
     before = latest(store.history(dimension), set_)
     if verdicts is not None:
-        run = _from_file(store, dimension, set_, (verdicts, name or verdicts.stem), words)
+        run = _from_file(store, dimension, set_, (verdicts, name), words)
     else:
         wanted = Wanted(
             dimension=dimension,
@@ -148,13 +155,26 @@ def calibrate(
 
 
 def _from_file(
-    store: Store, dimension: str, set_: str, source: tuple[Path, str], words: tuple[str, ...]
+    store: Store, dimension: str, set_: str, source: tuple[Path, str | None], words: tuple[str, ...]
 ) -> CalibrationRun:
     labels = store.label_set(dimension, set_)
-    recorded = read_verdicts(source[0], pairs_of(words, "--map"))
-    judge = recorded_judge(source[1], labels.card.rubric_version)
+    given, name = source
+    file = _verdict_file(given, store.recorded(dimension, set_))
+    recorded = read_verdicts(file, pairs_of(words, "--map"))
+    judge = recorded_judge(name or file.name.removesuffix(".jsonl"), labels.card.rubric_version)
     run = measure_judge(labels, recorded, judge, store.history(dimension), now())
     return store.append(run, recorded)
+
+
+def _verdict_file(given: Path, of_set: Mapping[str, Path | Traversable]) -> Path | Traversable:
+    if given.exists() or not of_set:
+        return given
+    if str(given) not in of_set:
+        raise ConfigError(
+            f"--verdicts {given}: there is no such file; with the set come the recorded verdicts of "
+            f"{', '.join(sorted(of_set))}.{suggestion(str(given), of_set)}"
+        )
+    return of_set[str(given)]
 
 
 def _asked(store: Store, wanted: Wanted, limits: Limits) -> CalibrationRun:

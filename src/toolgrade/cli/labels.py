@@ -11,6 +11,7 @@ from rich.table import Table
 
 from toolgrade.calibration.label import Label, LabelWord, Role, by_item, in_force
 from toolgrade.calibration.label_set import append_items, append_labels
+from toolgrade.calibration.mend import mend
 from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.status import Plan, SetStatus, plan, set_status
@@ -281,6 +282,10 @@ def _print_status(one: SetStatus, need: Plan) -> None:
     }
     told = ", ".join(f"{count} {kind}" for kind, count in lacking.items() if count) or "nothing"
     table.add_row("missing for trusted", told)
+    for reason in one.bars:
+        table.add_row(
+            "at most advisory", f"{reason}: {mend(reason, None, one.dimension, np.random.default_rng(0)).meaning}"
+        )
     if need.labels is None:
         outlook = "no number of labels makes a judge of these recalls trusted"
     else:
