@@ -21,6 +21,7 @@ from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.measure import Measurement
 from toolgrade.stats.estimate import Estimate
 from toolgrade.stats.paired import compare_judges
+from toolgrade.stats.panel import effective_judges
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
@@ -82,7 +83,9 @@ def d2t_eval(data: Path) -> None:
         show(f"d2t_eval, fail by {k} of 6", labels, panel)
         found = compare_judges(human, [best[i] for i in ids], [panel[i] for i in ids], traces, np.random.default_rng(1))
         gains.append(f"{k} of 6: {number(found.kappa)}")
-    print("\nκ gained over the best single judge:", "; ".join(gains))
+    size = effective_judges([[int(words[i] != groups["0"][i]) for i in ids] for words in judges.values()])
+    print(f"\nSix judges are worth {size.kish:.2f} (Kish) or {size.eigen:.2f} (eigenvalue) independent votes.")
+    print("κ gained over the best single judge:", "; ".join(gains))
 
 
 def main() -> None:
