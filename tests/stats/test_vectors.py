@@ -1,6 +1,8 @@
 """The expected values in calibration-vectors.json, computed with the packages that each vector names.
 
-Keys that repeat another package's variant (its Wald interval, its binning) are left out, named in UNREPORTED.
+The file's `meta` holds the versions of those packages, each case its own reference and tolerance. Left out are
+the family `selective`, `quote_verification` (tests/judges), and keys that repeat another package's variant, such
+as its bare Wald interval.
 """
 
 from __future__ import annotations
