@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.pipeline.support import GOOD, TOOLS, write_suite
+from tests.pipeline.support import GOOD, TOOLS, WRONG_VALUE, write_suite
 
 BROKEN = {"name": "read_pdf", "parameters": {"type": "object", "properties": {"page": {"type": "strng"}}}}
 OTHER = {"name": "no_end", "parameters": {"type": "object", "properties": {"page": {"pattern": "("}}}}
@@ -81,3 +82,44 @@ def test_a_trace_without_its_case_keeps_its_name(cli: Callable, tmp_path: Path) 
     assert done.code == 3
     assert "traces.jsonl: trace 'zzz-0' matches no case: found case_id 'zzz'" in " ".join(done.out.split())
     assert "trace_error" in cli("show", "run", "zzz-0").out
+
+
+def test_files_given_in_each_others_place_are_told(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    told = cli("grade", traces, "--cases", tmp_path / "tools.json")
+    refused(told, 2, "tools.json", "holds tools, expected cases", "--tools")
+    refused(cli("grade", traces, "--cases", traces), 2, "traces.jsonl", "holds traces, expected cases")
+    refused(cli("grade", traces, "--tools", cases), 2, "cases.yaml", "found no JSON")
+    assert "Give it with --tools." in cli("grade", tmp_path / "tools.json").out
+    assert "Are these cases? Give them with --cases." in cli("grade", cases).out
+
+
+def test_a_run_directory_inside_the_traces_is_refused(cli: Callable, tmp_path: Path) -> None:
+    """`grade .` would read the run that it writes, without end."""
+    write_suite(tmp_path, [("a", GOOD)])
+    refused(cli("grade", "."), 2, "lies inside", "--out")
+    refused(cli("grade", tmp_path, "--out", tmp_path / "deep" / "run"), 2, "lies inside")
+
+
+def test_required_coverage_is_refused_before_grading(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    refused(cli("grade", traces, "--require-coverage", "tag:*"), 2, "'tag:*'", "--cases")
+    refused(cli("grade", traces, "--cases", cases, "--require-coverage", "no_tool", "--out", "run"), 2, "tag:no_tool")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_directory_without_a_finished_run_says_so(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    refused(cli("show", "nowhere"), 3, "nowhere", "holds no run")
+    refused(cli("report", "nowhere", "--html", "-"), 3, "nowhere", "holds no run")
+    cli("grade", traces, "--cases", cases, "--out", "run")
+    (tmp_path / "run" / "summary.json").unlink()
+    refused(cli("show", "run"), 3, "run: holds a run that was not finished")
+
+
+def test_triage_ends_with_its_input(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces, cases = write_suite(tmp_path, [("a", WRONG_VALUE)])
+    cli("grade", traces, "--cases", cases, "--out", "run")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = cli("triage", "run")
+    assert (done.code, "1 findings to look at" in done.out) == (0, True)

@@ -36,7 +36,7 @@ def test_native_lines_come_back_equal_and_a_bad_line_is_an_error_of_its_own(tmp_
         (b" \n", "is empty, expected recorded runs"),
         (b"\x00\x01\x02", "NUL"),
         (b"[" * 10_000, "200 levels"),
-        (b'{"a": 1}', "holds an object with a, which is no trace in a known format. Looked for native (lines"),
+        (b'{"a": 1}', "holds an object with a, which is no trace in a known format. `toolgrade formats` lists"),
         (b'[{"name": "f", "parameters": {}}]', "holds tools, expected recorded runs. Give it with --tools."),
         (b'{"messages": [', "cut off"),
         ("{}".encode("utf-16"), "UTF-16"),
@@ -49,7 +49,7 @@ def test_a_file_that_is_no_trace_says_what_was_found_and_looked_for(tmp_path: Pa
     (record,) = read_traces(file)
     assert record.trace is None and record.error is not None
     assert record.error.startswith(str(file)) and words in record.error
-    with pytest.raises(UnreadableError, match=r"ooked for|is empty|holds tools"):
+    with pytest.raises(UnreadableError, match=r"toolgrade formats|is empty|holds tools"):
         detect_format(file)
 
 

@@ -18,3 +18,5 @@ def formats() -> None:
     width = max(len(format.name) for format in FORMATS)
     for format in FORMATS:
         click.echo(f"{format.name:<{width}}  {format.description}")
+        click.echo(f"{'':<{width}}  told by: {format.looked_for}")
+    click.echo("\nA file is told by its content; `--format NAME` overrides.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,11 +44,7 @@ def triage(run: Path) -> None:
         case = cases.get(red.result.case_id or "")
         expected = getattr(case.expected, red.check, None) if case is not None and case.expected is not None else None
         click.echo(f"expected.{red.check}: {'nothing' if expected is None else _told(expected)}")
-        answer = click.prompt(
-            "who was wrong? [a]gent, [c]ase, [g]rader; [s]kip, [q]uit",
-            type=click.Choice([*KEYS, "s", "q"]),
-            show_choices=False,
-        )
+        answer = _ask()
         if answer == "q":
             break
         if answer == "s":
@@ -58,6 +55,18 @@ def triage(run: Path) -> None:
             click.secho(f"edit: {case_edit(case, red.finding)}", fg="yellow")
     for check, seen in upheld(read_decisions(run)).items():
         click.echo(f"{check}: {seen.upheld} of {seen.decided} findings upheld")
+
+
+def _ask() -> str:
+    """Return what the person chose; the end of the input is `q`."""
+    try:
+        choices = click.Choice([*KEYS, "s", "q"])
+        question = "who was wrong? [a]gent, [c]ase, [g]rader; [s]kip, [q]uit"
+        return str(click.prompt(question, type=choices, show_choices=False))
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        return "q"
 
 
 def _show(red: Red, trace: Trace | None) -> None:

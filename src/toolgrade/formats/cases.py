@@ -48,6 +48,8 @@ def load_suite(path: Path, tools: dict[str, ToolSpec] | None = None) -> Suite:
             nearest known name for a misspelt one.
     """
     header, written = _read(path)
+    if written and (instead := _no_case(written[0].value)) is not None:
+        raise ConfigError(f"{path}: {instead}")
     wrong = [f"{path}: {problem}" for problem in _header_problems(header)]
     given = header.get("defaults")
     defaults = {key: given[key] for key in _DEFAULTS if key in given} if isinstance(given, dict) else {}
@@ -70,6 +72,17 @@ def load_suite(path: Path, tools: dict[str, ToolSpec] | None = None) -> Suite:
     if tools is None and header.get("tools"):
         tools = load_tools(path.parent / header["tools"])
     return Suite(name=header.get("suite") or path.stem, cases=cases, tools=tools, source=str(path))
+
+
+def _no_case(value: Any) -> str | None:
+    """Return what is given instead of cases, where the first of them shows it: files are easily mixed up."""
+    if not isinstance(value, dict) or "expected" in value:
+        return None
+    if "function" in value or {"parameters", "input_schema", "inputSchema"} & value.keys():
+        return "holds tools, expected cases. Give it with --tools."
+    if "messages" in value or "traj" in value or {"role", "content"} <= value.keys():
+        return "holds traces, expected cases. Give it as TRACES; `toolgrade draft` makes cases of good ones."
+    return None
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[_Written]]:

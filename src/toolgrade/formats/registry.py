@@ -169,9 +169,11 @@ def _failure(source: Source, message: str) -> Record:
     return Record(Origin(source=source.name, index=0, sha256=digest(message.encode())), error=message)
 
 
+_HELP = "`toolgrade formats` lists what can be read and what each is told by; --format NAME overrides."
+
+
 def _no_trace(source: Source) -> str:
-    """Return why a file is in no format: what it is instead, and what each format would have been told by."""
-    looked = "; ".join(f"{format.name} ({format.looked_for})" for format in FORMATS)
+    """Return why a file is in no format: what it is instead, and what to do."""
     if not source.head.strip():
         return f"{source.name}: is empty, expected recorded runs."
     if source.not_text:
@@ -179,17 +181,15 @@ def _no_trace(source: Source) -> str:
     else:
         broken = next((document.error for document in islice(source.documents(), 20) if document.error), None)
         if broken and source.first is None:
-            names = ", ".join(format.name for format in FORMATS)
-            return f"{broken} Looked for JSON or JSON Lines in one of the formats {names}."
+            cases = " Are these cases? Give them with --cases." if source.name.endswith((".yaml", ".yml")) else ""
+            return f"{broken}{cases} {_HELP}"
         first = source.first
         if _are_tools(first):
             return f"{source.name}: holds tools, expected recorded runs. Give it with --tools."
         found = f"holds {describe(first)}"
         if isinstance(first, list) and first:
             found += f" beginning with {describe(first[0])}"
-    return (
-        f"{source.name}: {found}, which is no trace in a known format. Looked for {looked}. Or name it with --format."
-    )
+    return f"{source.name}: {found}, which is no trace in a known format. {_HELP}"
 
 
 def _are_tools(value: object) -> bool:

@@ -102,6 +102,12 @@ def _tools(case: Case) -> set[str]:
     if expected.selection is not None:
         names.update(expected.selection.required or (), *expected.selection.alternatives)
     names.update(entry.tool for entry in expected.arguments or ())
+    for pair in expected.ordering or ():
+        names.update((pair.before, pair.after))
+    if expected.utilization is not None:
+        names.update(use.tool for use in expected.utilization.must_use)
+    if expected.recovery is not None:
+        names.update(fault.tool for fault in expected.recovery.faults)
     return names
 
 

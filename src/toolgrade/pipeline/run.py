@@ -20,6 +20,7 @@ from toolgrade.formats.join import Join, join_case
 from toolgrade.formats.record import Record
 from toolgrade.formats.registry import read_traces
 from toolgrade.gates.contract import validate_case
+from toolgrade.pipeline.coverage import coverage, missing
 from toolgrade.pipeline.grade import grade_trace, unreadable
 from toolgrade.pipeline.judging.options import JudgeOptions
 from toolgrade.pipeline.judging.plan import JudgePlan, PriceOf
@@ -150,6 +151,8 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
         KeyboardInterrupt: the judging was interrupted; what was judged is written, and the run can go on.
     """
     cases = _checked(plan)
+    if plan.traces.is_dir() and folder.resolve().is_relative_to(plan.traces.resolve()):
+        raise ConfigError(f"{folder} lies inside {plan.traces}: what is written would be read. Choose another --out")
     if judging is None and plan.judges is not None:
         judging = Judging(plan.judges)
     tally = Tally()
@@ -201,7 +204,16 @@ def _checked(plan: RunPlan) -> dict[str, Case]:
     for case in cases.values():
         tools = {tool.name: tool for tool in case.tools} if case.tools is not None else plan.toolbox
         validate_case(case, tools)
+    _check_coverage(plan, cases)
     return cases
+
+
+def _check_coverage(plan: RunPlan, cases: dict[str, Case]) -> None:
+    """Refuse a required bucket that cannot be: what a bucket counts is known later, that it is one is known now."""
+    required = plan.settings.require_coverage
+    if required and plan.suite is None:
+        raise ConfigError(f"require_coverage {required[0]!r} is about cases, and no cases were given; add --cases")
+    missing(coverage(cases.values(), plan.toolbox, {}), required)
 
 
 _ALREADY = object()

@@ -137,9 +137,14 @@ def read_run(folder: Path) -> tuple[Summary, tuple[ThresholdResult, ...]]:
     """Return the summary and the threshold results of a finished run.
 
     Raises:
-        UnreadableError: the directory holds no finished run, or one of another version.
+        UnreadableError: there is no finished run in the directory, or one of another version.
     """
     path = folder / SUMMARY
+    if not path.exists():
+        begun = (
+            "a run that was not finished; the command that began it goes on" if (folder / RUN).exists() else "no run"
+        )
+        raise UnreadableError(f"{folder}: holds {begun}; expected the directory of a finished run, as `grade` names it")
     whole = read_json(path)
     try:
         thresholds = tuple(ThresholdResult.model_validate(item) for item in whole.pop("thresholds", ()))

@@ -11,10 +11,14 @@ from rich.text import Text
 
 from toolgrade.core.finding import ADVICE, brief
 from toolgrade.core.printable import printable
+from toolgrade.pipeline.coverage import Coverage
 from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.report.judging import print_judging
 from toolgrade.stats.rates import Rate
+
+NARROW = 112
+"""Columns below which the table of checks would be cut off."""
 
 STYLES = {"met": "green", "missed": "bold red", "undecided": "bold yellow"}
 
@@ -25,6 +29,7 @@ def print_run(console: Console, summary: Summary, thresholds: Sequence[Threshold
     _costliest(console, summary, folder)
     _checks(console, summary, thresholds)
     _whole(console, summary)
+    _by_tag(console, summary)
     _coverage(console, summary)
     print_judging(console, summary)
     _thresholds(console, thresholds)
@@ -42,7 +47,7 @@ def _head(console: Console, summary: Summary) -> None:
     if summary.unreadable:
         console.print(f"[bold red]{len_word(summary.unreadable, 'trace')} could not be read:[/]", highlight=False)
         for message in summary.first_errors:
-            console.print(f"  {escape(message)}", highlight=False)
+            console.print(f"  {escape(message)}", highlight=False, soft_wrap=True)
         if summary.unreadable > len(summary.first_errors):
             console.print(f"  … and {summary.unreadable - len(summary.first_errors)} more", highlight=False)
     if summary.cases_without_traces:
@@ -69,27 +74,46 @@ def _costliest(console: Console, summary: Summary, folder: str) -> None:
 
 def _checks(console: Console, summary: Summary, thresholds: Sequence[ThresholdResult]) -> None:
     asked = {result.name: result for result in thresholds}
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("Check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold"):
-        table.add_column(
-            name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != "undecided"
-        )
+    rows: list[tuple[str | Text, ...]] = []
     for check in summary.checks.values():
         for basis, rate in check.rates.items():
             threshold = asked.get(check.check) if basis == check.basis else None
-            table.add_row(
-                check.check if basis == check.basis else "",
-                basis,
-                f"{rate.passed} / {rate.decided} / {rate.applicable}",
-                "–" if rate.value is None else f"{rate.value:.2f}",
-                interval_text(rate),
-                undecided_text(check, basis),
-                Text(f"{threshold.threshold:g} {threshold.outcome}", STYLES[threshold.outcome]) if threshold else "",
+            rows.append(
+                (
+                    check.check if basis == check.basis else "",
+                    basis,
+                    f"{rate.passed} / {rate.decided} / {rate.applicable}",
+                    "–" if rate.value is None else f"{rate.value:.2f}",
+                    interval_text(rate),
+                    undecided_text(check, basis),
+                    Text(f"{threshold.threshold:g} {threshold.outcome}", STYLES[threshold.outcome])
+                    if threshold
+                    else "",
+                )
             )
         if not check.rates:
             count = sum(check.statuses.get("none", {}).values())
-            table.add_row(check.check, "", f"applies to none of {count}", "–", "", undecided_text(check, "none"), "")
+            rows.append((check.check, "", f"applies to none of {count}", "–", "", undecided_text(check, "none"), ""))
+    names = ("Check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold")
+    _print_table(console, names, rows)
+
+
+def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    """Print a table; where it would be cut off, one line a row."""
     console.print()
+    if console.width < NARROW:
+        console.print(Text(f"{names[0]}: {' · '.join(names[1:])}", "bold"), soft_wrap=True)
+        for head, *cells in rows:
+            told = Text(" · ").join(Text.assemble(cell) for cell in cells if str(cell))
+            console.print(Text(f"{str(head) or '  also'}: ").append_text(told), soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(
+            name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != "undecided"
+        )
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     console.print(table)
 
 
@@ -117,9 +141,10 @@ def _whole(console: Console, summary: Summary) -> None:
     rate = summary.aggregate_rate
     other = ", ".join(f"{n} {status}" for status, n in summary.aggregate.items() if status not in ("passed", "failed"))
     value = "undefined" if rate.value is None else f"{rate.value:.2f}"
+    interval = f" {interval_text(rate)}" if interval_text(rate) else ""
     console.print(
-        f"\n[bold]Whole traces[/] by each case's policy: {rate.passed} / {rate.decided} / {rate.applicable} = {value} "
-        f"{interval_text(rate)}" + (f"; {other}" if other else ""),
+        f"\n[bold]Whole traces[/] by each case's policy: {rate.passed} / {rate.decided} / {rate.applicable} = {value}"
+        f"{interval}" + (f"; {other}" if other else ""),
         highlight=False,
         soft_wrap=True,
     )
@@ -140,19 +165,45 @@ def _whole(console: Console, summary: Summary) -> None:
             highlight=False,
             soft_wrap=True,
         )
-    if summary.calls is not None:
-        parts = [
-            f"{n} {e.value:.2f}"
-            for n, e in (
-                ("precision", summary.calls.precision),
-                ("recall", summary.calls.recall),
-                ("F1", summary.calls.f1),
-            )
-            if e.value is not None
-        ]
-        console.print(f"  calls: {', '.join(parts)}", highlight=False)
+    for line in classified_lines(summary):
+        console.print(f"  {line}", highlight=False, soft_wrap=True)
     sizes = [f"{s.mean:.1f} {name}" for name, s in summary.sizes.items() if s.mean is not None]
     console.print(f"  a trace has on average {', '.join(sizes)}", highlight=False, soft_wrap=True)
+
+
+def classified_lines(summary: Summary) -> list[str]:
+    """Return one line each for calls and for argument fields: precision, recall and F1 with their counts."""
+    lines = []
+    for name, found in (("calls", summary.calls), ("argument fields", summary.fields)):
+        if found is not None:
+            shares = (("precision", found.precision), ("recall", found.recall), ("F1", found.f1))
+            told = ", ".join(f"{word} {'–' if e.value is None else f'{e.value:.2f}'}" for word, e in shares)
+            counts = f"{found.true_positives} right, {found.false_positives} too many, {found.false_negatives} missing"
+            lines.append(f"{name}: {told} ({counts})")
+    return lines
+
+
+def tag_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """Return the checks, and one row a tag: pass^1 → pass^k of each check, k being the most trials decided."""
+    checks = [check for check in summary.checks if any(check in by for by in summary.tag_consistency.values())]
+    rows = []
+    for tag, by_check in summary.tag_consistency.items():
+        rows.append([printable(tag), *(_first_and_last(by_check.get(check, ())) for check in checks)])
+    return [str(check) for check in checks], rows
+
+
+def _first_and_last(consistency: Sequence[Consistency]) -> str:
+    known = [(c.k, c.pass_hat_k.value) for c in consistency if c.pass_hat_k.value is not None]
+    if not known:
+        return "–"
+    return f"{known[0][1]:.2f} → {known[-1][1]:.2f} (k={known[-1][0]})"
+
+
+def _by_tag(console: Console, summary: Summary) -> None:
+    checks, rows = tag_table(summary)
+    if not rows:
+        return
+    _print_table(console, ("pass^1 → pass^k by tag", *checks), rows)
 
 
 def consistency_text(consistency: Sequence[Consistency]) -> str:
@@ -165,13 +216,25 @@ def consistency_text(consistency: Sequence[Consistency]) -> str:
 def _coverage(console: Console, summary: Summary) -> None:
     if summary.coverage is None:
         return
-    covered = summary.coverage
-    tags = ", ".join(f"{name} {count}" for name, count in covered.tags.items())
-    console.print(
-        f"\n[bold]Coverage[/] of {len_word(covered.cases, 'case')}: {escape(tags)}", highlight=False, soft_wrap=True
+    console.print(f"\n[bold]Coverage[/] of {len_word(summary.coverage.cases, 'case')}", highlight=False)
+    for name, told in coverage_lines(summary.coverage):
+        style = "yellow" if name == "empty" else "none"
+        console.print(f"  [{style}]{name}:[/] {escape(told)}", highlight=False, soft_wrap=True)
+
+
+def coverage_lines(covered: Coverage) -> list[tuple[str, str]]:
+    """Return each family of buckets with those that some case falls into, and last the empty ones."""
+    families = (
+        ("tags", covered.tags),
+        ("tools", covered.tools),
+        ("argument values", covered.arguments),
+        ("errors", covered.errors),
     )
-    if covered.empty:
-        console.print(f"  [yellow]empty:[/] {escape(', '.join(covered.empty))}", highlight=False, soft_wrap=True)
+    lines = []
+    for name, buckets in families:
+        filled = ", ".join(f"{bucket} {count}" for bucket, count in buckets.items() if count)
+        lines.append((name, filled or "none"))
+    return [*lines, ("empty", ", ".join(covered.empty))] if covered.empty else lines
 
 
 def _thresholds(console: Console, thresholds: Sequence[ThresholdResult]) -> None:

@@ -19,7 +19,7 @@ from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
 from toolgrade.report.charts import confusion_chart, consistency_chart, rates_chart
-from toolgrade.report.console import interval_text
+from toolgrade.report.console import classified_lines, interval_text
 from toolgrade.report.page import Page, collect
 from toolgrade.report.similar import most_swapped
 
@@ -50,6 +50,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "charts": _charts(summary, thresholds),
         "swaps": most_swapped(summary.confusion, _tools(run)) if summary.confusion is not None else [],
         "fields": _fields(summary),
+        "classified": classified_lines(summary),
         "page": page,
         "stages": _stages(page),
         "upheld": upheld(read_decisions(run)),

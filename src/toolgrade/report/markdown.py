@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from toolgrade.core.finding import ADVICE, brief
 from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
-from toolgrade.report.console import interval_text, undecided_text
+from toolgrade.report.console import classified_lines, coverage_lines, interval_text, tag_table, undecided_text
 
 MARKS = {"met": "met", "missed": "**missed**", "undecided": "**undecided**"}
 
@@ -36,7 +36,7 @@ def markdown(summary: Summary, thresholds: Sequence[ThresholdResult]) -> str:
             lines.append("| " + " | ".join(cells) + " |")
         if not check.rates:
             lines.append(f"| {check.check} | | applies to no trace | – | | {undecided_text(check, 'none')} | |")
-    lines += ["", *_costliest(summary), *_open(summary)]
+    lines += ["", *_costliest(summary), *_more(summary), *_open(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -63,6 +63,29 @@ def _costliest(summary: Summary) -> list[str]:
         lines.append(f"- **{finding.name}** ({advice.check}) in {finding.traces} traces. {plain(advice.edit)}")
         lines.append(f"  <br>`{code(finding.example)}`: {plain(brief(finding.example_text, 240))}")
     return [*lines, ""]
+
+
+def _more(summary: Summary) -> list[str]:
+    """Return what is asked for less often: precision and recall, consistency by tag, coverage."""
+    lines = [f"- {line}" for line in classified_lines(summary)]
+    checks, rows = tag_table(summary)
+    if rows:
+        lines += ["", f"| pass^1 → pass^k by tag | {' | '.join(checks)} |", "|---" * (len(checks) + 1) + "|"]
+        lines += [f"| {' | '.join([plain(tag), *cells])} |" for tag, *cells in rows]
+    if summary.coverage is not None:
+        lines += ["", *(f"- {name}: {plain(told)}" for name, told in coverage_lines(summary.coverage))]
+    return (
+        [
+            "<details><summary>Precision, recall, consistency by tag, coverage</summary>",
+            "",
+            *lines,
+            "",
+            "</details>",
+            "",
+        ]
+        if lines
+        else []
+    )
 
 
 def _open(summary: Summary) -> list[str]:
