@@ -1,4 +1,4 @@
-"""Recorded judges against people on real data, as the table in docs/calibration.md.
+"""Recorded judges against people on real data, as the first table in docs/calibration-results.md.
 
 Run from the checkout: python benchmarks/real_judges.py ../shared/data
 """
