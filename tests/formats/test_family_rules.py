@@ -371,6 +371,91 @@ def test_reasoning_of_any_name_is_nothing_that_was_said(one) -> None:
     assert [message.content for message in trace.messages] == ["hi", "hello"]
 
 
+def log(number: int, name: str, body: Any, attributes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """One log record of the span `number`."""
+    ids = {"traceId": "t", "spanId": str(number), "timeUnixNano": str(1_700_000_000_000_000_000 + number)}
+    told = [{"key": key, "value": any_value(value)} for key, value in (attributes or {}).items()]
+    return {**ids, "eventName": name, "body": any_value(body), "attributes": told}
+
+
+def any_value(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        pairs = [{"key": key, "value": any_value(item)} for key, item in value.items()]
+        return {"kvlistValue": {"values": pairs}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [any_value(item) for item in value]}}
+    return {"stringValue": value}
+
+
+def exported(records: list[Any]) -> dict[str, Any]:
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"logRecords": records}]}]}
+
+
+CALLED = {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]}
+CHAT = {"gen_ai.operation.name": "chat"}
+
+
+def test_log_records_complete_the_spans_that_they_name(one) -> None:
+    spans = [span(1, None, CHAT), span(2, None, tool("f", {"a": 1}, "x", "c1")), span(3, None, CHAT)]
+    history = [log(3, "gen_ai.user.message", {"content": "hi"}), log(3, "gen_ai.assistant.message", CALLED)]
+    records = [
+        log(1, "gen_ai.user.message", {"content": "hi"}),
+        log(1, "gen_ai.choice", {"index": "0", "message": CALLED}),
+        *history,
+        log(3, "gen_ai.tool.message", {"id": "c1", "content": "x"}),
+        log(3, "gen_ai.choice", {"index": "0", "message": {"content": "done"}}),
+        {"body": {"stringValue": "GET /"}},
+        log(3, "http.request", "GET /"),
+    ]
+    scoped = [{"resource": {}, "scopeSpans": [{"spans": [{**item, "attributes": []} for item in spans]}]}]
+    for item, written in zip(scoped[0]["scopeSpans"][0]["spans"], spans, strict=True):
+        kept = {key: value for key, value in written["attributes"].items() if value is not None}
+        item["attributes"] = [{"key": key, "value": any_value(value)} for key, value in kept.items()]
+    for lines in ([{"resourceSpans": scoped}, exported(records)], [exported(records), {"resourceSpans": scoped}]):
+        trace = one("opentelemetry", lines, lines=True)
+        assert calls(trace) == [("f", {"a": 1}, "x")]
+        assert roles(trace) == ["user", "assistant", "tool", "assistant"]
+
+
+def test_log_records_alone_are_the_model_calls(one) -> None:
+    given = [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]
+    wanted = {"type": "tool_call", "id": "c1", "name": "f", "arguments": {"a": "1"}}
+    details = {"gen_ai.input.messages": given, "gen_ai.output.messages": [{"role": "assistant", "parts": [wanted]}]}
+    details |= {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    trace = one("opentelemetry", exported([log(1, "gen_ai.client.inference.operation.details", "", details)]))
+    assert calls(trace) == [("f", {"a": "1"}, None)]
+    assert (roles(trace), trace.model) == (["user", "assistant"], "m")
+
+
+def test_azure_puts_the_content_of_an_event_into_one_attribute(one) -> None:
+    def event(name: str, content: Any) -> dict[str, Any]:
+        return {"name": name, "attributes": {"gen_ai.event.content": json.dumps(content)}}
+
+    asked = event("gen_ai.user.message", {"message": {"role": "user", "content": "hi"}})
+    spans = [
+        span(1, None, CHAT, events=[asked, event("gen_ai.choice", {"message": CALLED, "finish_reason": "tool_calls"})]),
+        span(
+            2,
+            None,
+            {},
+            events=[
+                event("gen_ai.user.message", {"content": "hi"}),
+                event("gen_ai.assistant.message", CALLED),
+                event("gen_ai.tool.message", {"content": "x", "id": "c1"}),
+                event("gen_ai.choice", {"message": {"content": "done"}}),
+            ],
+        ),
+    ]
+    trace = one("opentelemetry", spans)
+    assert calls(trace) == [("f", {"a": 1}, "x")]
+    assert roles(trace) == ["user", "assistant", "tool", "assistant"]
+    listed = [
+        event("gen_ai.input.messages", [USER]),
+        event("gen_ai.output.messages", [asks(("f", {"a": 1}, "c1"))]),
+    ]
+    assert calls(one("opentelemetry", [span(1, None, {}, events=listed)])) == [("f", {"a": 1}, None)]
+
+
 # --- conversations ----------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from toolgrade.formats.calls import read_call
 from toolgrade.formats.conversation import said
 from toolgrade.formats.format import Format
 from toolgrade.formats.messages import read_messages
-from toolgrade.formats.otel import seconds
+from toolgrade.formats.otlp_values import seconds
 from toolgrade.formats.parts import fold, read_parts_of
 from toolgrade.formats.reading import Part, read_cases, read_parts
 from toolgrade.formats.record import CaseRecord, Record

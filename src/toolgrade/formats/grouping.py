@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,11 +35,15 @@ _AGENTIC: tuple[str, ...] = (
 
 
 class SpanItem(NamedTuple):
-    """One span, the run that it belongs to, and what is known of that run: fields of its metadata."""
+    """One span, the run that it belongs to, and what is known of that run: fields of its metadata.
+
+    `is_log`: it is no span of its own, but events of the span with its id, exported as log records.
+    """
 
     trace_id: str
     span: RawSpan
     context: dict[str, Any]
+    is_log: bool = False
 
 
 class _Run(NamedTuple):
@@ -142,7 +147,7 @@ class _ByTrace(Source):
             return None
         place = f"{self.name}: trace {trace_id}"
         try:
-            spans = [read_span(item.span) for item in items]
+            spans = [read_span(span) for span in _with_logs(items)]
         except Malformed as error:
             return Document(place, None, _digest(items), f"{place}: {error}")
         except ValidationError as error:
@@ -150,6 +155,26 @@ class _ByTrace(Source):
         if not any(map(_tells, spans)):
             return None
         return Document(place, _Run(items, spans), _digest(items))
+
+
+def _with_logs(items: list[SpanItem]) -> list[RawSpan]:
+    """Return the spans, each with the events that were exported as log records, in the order of their time."""
+    logs: dict[str, list[RawSpan]] = {}
+    for item in items:
+        if item.is_log:
+            logs.setdefault(item.span.id, []).append(item.span)
+    found = [item.span for item in items if not item.is_log]
+    known = {span.id for span in found}
+    found += [_only_logged(pieces) for key, pieces in logs.items() if key not in known]
+    return [span.with_events(logs[span.id]) if span.id in logs else span for span in found]
+
+
+def _only_logged(pieces: list[RawSpan]) -> RawSpan:
+    """Return a span of which nothing but log records was exported."""
+    times = [piece.start for piece in pieces if piece.start is not None]
+    attributes = {key: value for piece in pieces for key, value in piece.attributes.items()}
+    only = replace(pieces[0], attributes=attributes, events=())
+    return replace(only, start=min(times, default=None), end=max(times, default=None))
 
 
 def _digest(items: list[SpanItem]) -> str:

@@ -9,7 +9,7 @@ from toolgrade.formats.access import as_list, as_object, describe, opt_text
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
 from toolgrade.formats.offered import offered_by
-from toolgrade.formats.otel import seconds
+from toolgrade.formats.otlp_values import seconds
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
 from toolgrade.formats.span_attributes import RawSpan

@@ -10,7 +10,7 @@ from toolgrade.formats.calls import read_usage
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
 from toolgrade.formats.offered import offered_by
-from toolgrade.formats.otel import seconds
+from toolgrade.formats.otlp_values import seconds
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
 from toolgrade.formats.span_attributes import RawSpan

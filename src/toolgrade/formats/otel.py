@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from toolgrade.formats.access import as_list, as_object, describe, opt_list, opt_object
 from toolgrade.formats.format import Format
 from toolgrade.formats.grouping import SpanItem, read_runs
 from toolgrade.formats.offered import offered_by
+from toolgrade.formats.otel_logs import log_items
+from toolgrade.formats.otlp_values import attributes_of, seconds
 from toolgrade.formats.record import Malformed, Record
 from toolgrade.formats.source import Source
 from toolgrade.formats.span_attributes import RawSpan
@@ -22,64 +23,6 @@ _READ = {"traceId", "trace_id", "spanId", "span_id", "parentSpanId", "parent_spa
 _READ |= {"startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "endTimeUnixNano", "end_time"}
 _READ |= {"end_time_unix_nano", "endTime", "attributes", "status", "status_code", "events", "span_events", "context"}
 _READ |= {"span_kind"}
-
-
-def seconds(value: Any) -> float | None:
-    """Return a time as seconds since 1970: ISO text, or a number (or its text) whose size tells its unit."""
-    if isinstance(value, str):
-        if value.isascii() and value.isdigit() and len(value) < 25:
-            value = int(value)
-        else:
-            try:
-                moment = datetime.fromisoformat(value)
-            except ValueError:
-                return None
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    unit = next((unit for limit, unit in ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3)) if value > limit), 1.0)
-    return value / unit
-
-
-def _value(value: Any) -> Any:
-    """Return an OTLP AnyValue as plain JSON."""
-    if not isinstance(value, dict):
-        return value
-    for key, inner in value.items():
-        if key in ("intValue", "int_value"):
-            text = str(inner)
-            return int(text) if text.removeprefix("-").isdigit() and len(text) < 20 else inner
-        if key in ("arrayValue", "array_value"):
-            return [_value(item) for item in opt_list(opt_object(inner, key).get("values"), key)]
-        if key in ("kvlistValue", "kvlist_value"):
-            return _attributes(opt_object(inner, key).get("values"), key)
-        if key.endswith(("Value", "_value")):
-            return inner
-    return None
-
-
-def _attributes(value: Any, field: str) -> dict[str, Any]:
-    """Return attributes by name, from OTLP's list of pairs, Jaeger's tags, or an object (nested or flat)."""
-    if isinstance(value, dict):
-        nested = {key: item for key, item in value.items() if "." not in key and isinstance(item, dict)}
-        flat = {key: item for key, item in value.items() if key not in nested}
-        return flat | dict(_flattened(nested, ""))
-    found = {}
-    for number, item in enumerate(opt_list(value, field)):
-        pair = as_object(item, f"{field}[{number}]")
-        found[str(pair.get("key"))] = _value(pair.get("value"))
-    return found
-
-
-def _flattened(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _flattened(item, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        for number, item in enumerate(value):
-            yield from _flattened(item, f"{prefix}.{number}")
-    else:
-        yield prefix, value
 
 
 def _items(value: Any) -> Iterator[SpanItem]:
@@ -96,8 +39,10 @@ def _items(value: Any) -> Iterator[SpanItem]:
     if isinstance(document.get("trace"), dict):  # Tempo's second API
         document = document["trace"]
     batches = next((document[key] for key in ("resourceSpans", "resource_spans", "batches") if key in document), None)
-    if batches is not None:
-        yield from _otlp(batches, "resourceSpans")
+    logs = next((document[key] for key in ("resourceLogs", "resource_logs") if key in document), None)
+    if batches is not None or logs is not None:
+        yield from _otlp([] if batches is None else batches, "resourceSpans")
+        yield from log_items([] if logs is None else logs, "resourceLogs")
     elif isinstance(document.get("data"), list):
         for number, item in enumerate(document["data"]):
             yield from _jaeger(item, f"data[{number}]")
@@ -113,7 +58,7 @@ def _items(value: Any) -> Iterator[SpanItem]:
 def _otlp(batches: Any, field: str) -> Iterator[SpanItem]:
     for number, value in enumerate(as_list(batches, field)):
         batch = as_object(value, f"{field}[{number}]")
-        resource = _attributes(opt_object(batch.get("resource"), field).get("attributes"), "resource.attributes")
+        resource = attributes_of(opt_object(batch.get("resource"), field).get("attributes"), "resource.attributes")
         for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
             for scoped in opt_list(batch.get(key), f"{field}[{number}].{key}"):
                 spans = opt_list(as_object(scoped, key).get("spans"), f"{key}.spans")
@@ -138,7 +83,7 @@ def flat_span(value: Any, field: str) -> SpanItem:
     if not isinstance(trace_id, str) or not isinstance(span_id, str):
         raise Malformed(field, describe(value), "a span with traceId and spanId")
     parent = first("parentSpanId", "parent_span_id", "parent_id", "parentId")
-    attributes = _attributes(span.get("attributes"), f"{field}.attributes")
+    attributes = attributes_of(span.get("attributes"), f"{field}.attributes")
     if isinstance(span.get("span_kind"), str):  # Phoenix
         attributes.setdefault("openinference.span.kind", span["span_kind"])
     attributes |= {f"otel.{key}": span[key] for key in span if key not in _READ and span[key]}
@@ -165,7 +110,7 @@ def _events(value: Any, field: str) -> Iterator[dict[str, Any]]:
         name = event.get("name", event.get("event_name"))
         yield {
             "name": str(name or ""),
-            "attributes": _attributes(event.get("attributes"), f"{field}[{number}].attributes"),
+            "attributes": attributes_of(event.get("attributes"), f"{field}[{number}].attributes"),
             "body": event.get("body"),
         }
 
@@ -176,7 +121,7 @@ def _jaeger(value: Any, field: str) -> Iterator[SpanItem]:
     for number, item in enumerate(as_list(trace.get("spans"), f"{field}.spans")):
         at = f"{field}.spans[{number}]"
         span = as_object(item, at)
-        tags = _attributes(span.get("tags"), f"{at}.tags")
+        tags = attributes_of(span.get("tags"), f"{at}.tags")
         process = opt_object(processes.get(str(span.get("processID"))), f"{at}.processID")
         begin, length = span.get("startTime"), span.get("duration")
         ends = begin + length if isinstance(begin, int | float) and isinstance(length, int | float) else None
@@ -193,12 +138,12 @@ def _jaeger(value: Any, field: str) -> Iterator[SpanItem]:
             "events": [_log(log, f"{at}.logs") for log in opt_list(span.get("logs"), f"{at}.logs")],
             "status": {"code": "ERROR" if tags.get("error") is True else tags.get("otel.status_code")},
         }
-        resource = {"service.name": process.get("serviceName"), **_attributes(process.get("tags"), f"{at}.process")}
+        resource = {"service.name": process.get("serviceName"), **attributes_of(process.get("tags"), f"{at}.process")}
         yield flat_span(flat, at)._replace(context={"resource": resource})
 
 
 def _log(value: Any, field: str) -> dict[str, Any]:
-    fields = _attributes(as_object(value, field).get("fields"), f"{field}.fields")
+    fields = attributes_of(as_object(value, field).get("fields"), f"{field}.fields")
     return {"name": fields.get("event", fields.get("name")), "attributes": fields}
 
 
@@ -213,7 +158,7 @@ def _detect(source: Source) -> bool:
         value = value[0] if value else None
     if not isinstance(value, dict):
         return False
-    if {"resourceSpans", "resource_spans", "batches"} & set(value):
+    if {"resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs"} & set(value):
         return True
     inner = value.get("trace")
     if isinstance(inner, dict) and {"resourceSpans", "batches"} & set(inner):

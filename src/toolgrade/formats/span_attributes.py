@@ -21,7 +21,10 @@ _OPERATIONS: dict[str, Kind] = {
     "invoke_agent": "agent",
     "create_agent": "other",
     "invoke_workflow": "agent",
+    "process_thread_run": "llm",
+    "responses": "llm",
 }
+_ANSWERS = ("gen_ai.choice", "gen_ai.output.messages", "gen_ai.client.inference.operation.details")
 _KINDS: dict[str, Kind] = {"LLM": "llm", "TOOL": "tool", "AGENT": "agent", "WORKFLOW": "other"}
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "mcp.tool.name", "traceloop.entity.name")
 _TOOL_IDS = ("gen_ai.tool.call.id", "tool.id", "tool_call.id", "ai.toolCall.id", "tool_call_id")
@@ -84,6 +87,11 @@ class RawSpan:
     def with_attributes(self, attributes: Mapping[str, Any]) -> RawSpan:
         """Return the same span with other attributes."""
         return replace(self, attributes=attributes)
+
+    def with_events(self, pieces: list[RawSpan]) -> RawSpan:
+        """Return the same span with the events of `pieces` as well, in the order of their time."""
+        told = [event for piece in sorted(pieces, key=lambda piece: piece.start or 0.0) for event in piece.events]
+        return replace(self, events=(*self.events, *told))
 
 
 def read_span(raw: RawSpan) -> Span:
@@ -152,6 +160,8 @@ def _kind_by_content(raw: RawSpan) -> Kind:
     if any(key.startswith(("gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages.")) for key in attributes):
         return "llm"
     if "gen_ai.input.messages" in attributes or attributes.get("gcp.vertex.agent.llm_request") not in (None, "{}"):
+        return "llm"
+    if any(event["name"] in _ANSWERS for event in raw.events):
         return "llm"
     if "pydantic_ai.all_messages" in attributes or "all_messages_events" in attributes:
         return "agent"

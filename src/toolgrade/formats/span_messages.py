@@ -79,7 +79,9 @@ def _outputs(attributes: Mapping[str, Any], events: list[Event]) -> Iterator[lis
 
 
 def _from_details(events: list[Event], key: str, role: str) -> list[Message] | None:
-    found = [item for event in events if (item := interpret(event["attributes"].get(key), role))]
+    """Return the messages that an event holds under `key`, or as its content where `key` is its name."""
+    places = [(event["attributes"], "gen_ai.event.content" if event["name"] == key else key) for event in events]
+    found = [item for attributes, name in places if (item := interpret(attributes.get(name), role))]
     return [message for item in found for message in item] or None
 
 
@@ -116,9 +118,12 @@ def _from_events(events: list[Event], attributes: Mapping[str, Any], answers: bo
 
 def _from_event(name: str, body: dict[str, Any]) -> list[Message] | None:
     role = name.removeprefix("gen_ai.").removesuffix(".message")
-    content = decoded(body.get("message" if role == "choice" else "content"))
+    whole = decoded(body.get("gen_ai.event.content"))  # Azure
+    body |= whole if isinstance(whole, dict) else {} if whole is None else {"content": whole, "message": whole}
+    content = decoded(body.get("message" if role == "choice" else "content", body.get("message")))
     if isinstance(content, dict) and ("content" in content or "tool_calls" in content):
-        return interpret({"role": "assistant", **content}, "assistant")
+        said = "assistant" if role == "choice" else role
+        return interpret({"role": said, **content}, said)
     item = {key: value for key, value in body.items() if key in ("tool_calls", "role", "name")}
     item["tool_calls"] = decoded(item.get("tool_calls"))
     role = "assistant" if role == "choice" else role
