@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -17,6 +18,9 @@ from toolgrade.judges.fence import cut
 LEAST_SHARE = 200
 """Characters that an entry keeps, however many there are."""
 
+_LISTS = (list, tuple)
+_NESTED = (dict, list, tuple)
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$\-]*")
 
 
@@ -48,32 +52,35 @@ def fair(values: Any, limit: int) -> str:
 
 def _lines(value: Any) -> list[str]:
     if isinstance(value, dict) and value:
-        return [line for key, item in value.items() for line in _entry(f"{_name(str(key))}:", item)]
-    if isinstance(value, list | tuple) and value:
+        return [line for key, item in value.items() for line in _entry(_head(str(key)), item)]
+    if isinstance(value, _LISTS) and value:
         return [line for item in value for line in _entry("-", item)]
     return [_scalar(value)]
 
 
 def _entry(head: str, value: Any) -> list[str]:
-    if isinstance(value, str) and _needs_block(value):
-        return [f"{head} |", *(f"    {line}" for line in value.splitlines())]
-    if isinstance(value, dict | list | tuple) and value:
+    if isinstance(value, str):
+        line = encode_basestring(value)
+        if _needs_block(value, line):
+            return [f"{head} |", *(f"    {line}" for line in value.splitlines())]
+        return [f"{head} {line}"]
+    if isinstance(value, _NESTED) and value:
         inner = _lines(value)
         if head == "-":
-            return [f"- {inner[0]}", *(f"  {line}" for line in inner[1:])]
-        return [head, *(f"  {line}" for line in inner)]
+            return [f"- {inner[0]}", *[f"  {line}" for line in inner[1:]]]
+        return [head, *[f"  {line}" for line in inner]]
     return [f"{head} {_scalar(value)}"]
 
 
 def _scalar(value: Any) -> str:
-    if isinstance(value, str):
-        return encode_basestring(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return encode_basestring(value) if isinstance(value, str) else _encode(value)
 
 
-def _needs_block(text: str) -> bool:
-    return _scalar(text) != f'"{text}"' or len(f"{text}.".splitlines()) > 1
+def _needs_block(text: str, line: str) -> bool:
+    """Return whether the JSON text `line` of `text` has an escape, or would be read as several lines."""
+    return len(line) != len(text) + 2 or (not text.isascii() and len(f"{text}.".splitlines()) > 1)
 
 
-def _name(key: str) -> str:
-    return key if _NAME.fullmatch(key) else json.dumps(key)
+@lru_cache(maxsize=1024)
+def _head(key: str) -> str:
+    return f"{key if _NAME.fullmatch(key) else json.dumps(key)}:"
