@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from toolgrade.assets import root
 from toolgrade.calibration.calibrate import calibrate, recorded_judge
 from toolgrade.calibration.leak import leaked
-from toolgrade.calibration.recorded import read_verdicts
+from toolgrade.calibration.recorded import ItemVerdict, read_verdicts
 from toolgrade.calibration.session import Wanted, identity, panel_of
 from toolgrade.calibration.status import set_status
 from toolgrade.calibration.store import Store
@@ -51,6 +51,31 @@ def test_a_shipped_set_can_be_asked_about(store: Store, dimension: str, name: st
     prepared = panel.judges[0].prepare(Question(dimension=dimension, fields=labels.in_split("test")[0].fields or {}))
     assert len(prepared.messages[1].content) > 500
     assert leaked(labels.items.values(), identity(panel).prompt_text) == []
+
+
+BARS = {
+    "bfcl_answers": {"derived_labels", "human_ceiling_unknown"},
+    "bfcl_irrelevance": {"derived_labels", "human_ceiling_unknown"},
+    "when2call": {"derived_labels", "few_labels", "human_ceiling_unknown"},
+    "box_scores": {"few_labels", "human_ceiling_unknown", "kappa_below_gate"},
+    "quintd": {"convenience_sample", "rubric_unreliable"},
+}
+
+
+@pytest.mark.parametrize(("dimension", "name", "human", "least"), SETS)
+def test_no_shipped_set_makes_even_a_perfect_judge_trusted(
+    store: Store, dimension: str, name: str, human: bool, least: int
+) -> None:
+    labels = store.label_set(dimension, name)
+    said = [
+        ItemVerdict(item_id=item.item_id, verdict=labels.resolved[item.item_id].label or "unknown", replicate=replicate)
+        for item in labels.in_split("test")
+        for replicate in range(3)
+    ]
+    run = calibrate(labels, said, recorded_judge("perfect", "1.0"), [], NOW)
+    assert run.measurement.stats["kappa"].value == pytest.approx(1)
+    assert run.decision.level == "advisory"
+    assert set(run.decision.reasons) == BARS[name]
 
 
 def test_every_shipped_set_is_checked_here(store: Store) -> None:

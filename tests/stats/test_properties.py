@@ -269,3 +269,17 @@ def test_recalls_are_by_trace_too() -> None:
     assert by_trace.interval is not None
     assert forty.interval is not None
     assert by_trace.interval.width == pytest.approx(forty.interval.width, rel=0.1)
+
+
+@given(st.lists(st.tuples(WORD, st.floats(1.0, 9.0)), min_size=5, max_size=40))
+@settings(max_examples=40)
+def test_a_perfect_judge_on_weighted_items_is_not_beyond_doubt(items: list[tuple[str, float]]) -> None:
+    """Sums of weights differ in the last digits, which must not pass for the spread of a bootstrap."""
+    words = [word for word, _ in items]
+    assume(len(set(words)) == 2)
+    found = judge_agreement(pairs(words, words, CATEGORIES, weights=[weight for _, weight in items]), rng())
+    for name in ("kappa", "fail_recall", "pass_recall", "accuracy"):
+        interval = found[name].interval
+        assert found[name].value == pytest.approx(1)
+        assert interval is not None
+        assert interval.low < 0.95

@@ -80,7 +80,7 @@ def set_status(labels: LabelSet, policy: Policy | None = None) -> SetStatus:
             traces=max(0, limits.min_clusters_gate - len(traces)),
             overlap=max(0, OVERLAP - overlap),
         ),
-        bars=_bars(labels.card),
+        bars=_bars(labels.card) if labels.items else (),
     )
 
 

@@ -23,6 +23,9 @@ RESAMPLES = 2000
 MAX_UNDEFINED = 0.2
 """More undefined replicates than this share: no interval."""
 
+SAME = 1e-9
+"""Replicates that lie closer together are equal: with weights, sums differ in the last digits."""
+
 _NORMAL = NormalDist()
 
 
@@ -63,7 +66,7 @@ def bca_limits(
     `left_out` are jackknife values, each standing for `weights` units. Quantiles interpolate linearly.
     """
     kept = replicates[np.isfinite(replicates)]
-    if not kept.size or kept.size < (1 - MAX_UNDEFINED) * replicates.size or np.ptp(kept) == 0:
+    if not kept.size or kept.size < (1 - MAX_UNDEFINED) * replicates.size or np.ptp(kept) < SAME:
         return None
     below = (np.sum(kept < value) + 0.5 * np.sum(kept == value)) / kept.size
     clamp = 1 / (kept.size + 1)

@@ -160,7 +160,7 @@ def _corrected(
 def _fallback(pairs: Pairs, level: float, weights: Array | None) -> Interval | None:
     table = pairs.total
     rows, columns = (np.count_nonzero(table.sum(axis=axis)) for axis in (1, 0))
-    if np.trace(table) == table.sum() and rows > 1:
+    if np.count_nonzero(table) == np.count_nonzero(np.diag(table)) and rows > 1:
         return no_disagreement(table, pairs.independent, level, weights)
     if min(rows, columns) == 1 and max(rows, columns) > 1:
         return add_half(table * pairs.independent / pairs.n, level).interval
