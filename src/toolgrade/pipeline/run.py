@@ -25,7 +25,7 @@ from toolgrade.pipeline.grade import grade_trace, unreadable
 from toolgrade.pipeline.judging.options import JudgeOptions
 from toolgrade.pipeline.judging.plan import JudgePlan, PriceOf
 from toolgrade.pipeline.judging.stage import Judging
-from toolgrade.pipeline.rundir import GATED, RESULTS, SUMMARY, RunWriter, read_results, write_cases, write_json
+from toolgrade.pipeline.rundir import GATED, RESULTS, SUMMARY, RunWriter, locked, read_results, write_cases, write_json
 from toolgrade.pipeline.settings import Settings
 from toolgrade.pipeline.summary import Summary, summarise
 from toolgrade.pipeline.tally import Tally
@@ -145,8 +145,8 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
     makes it from there, with no judge trusted.
 
     Raises:
-        ConfigError: a case does not fit the tools, a selector matches nothing, nothing was graded, or a judge's
-            prompt is wrong.
+        ConfigError: a case does not fit the tools, a selector matches nothing, nothing was graded, a judge's
+            prompt is wrong, or another process is grading into `folder`.
         UnreadableError: the source or the run directory cannot be read or written.
         KeyboardInterrupt: the judging was interrupted; what was judged is written, and the run can go on.
     """
@@ -155,6 +155,13 @@ def run(plan: RunPlan, folder: Path, progress: Progress = lambda _: None, judgin
         raise ConfigError(f"{folder} lies inside {plan.traces}: what is written would be read. Choose another --out")
     if judging is None and plan.judges is not None:
         judging = Judging(plan.judges)
+    with locked(folder):
+        return _run(plan, cases, folder, progress, judging)
+
+
+def _run(
+    plan: RunPlan, cases: dict[str, Case], folder: Path, progress: Progress, judging: Judging | None
+) -> RunOutcome:
     tally = Tally()
     with RunWriter(folder, plan.identity(), plan.about(), RESULTS if judging is None else GATED) as writer:
         write_cases(folder, cases.values(), plan.toolbox)

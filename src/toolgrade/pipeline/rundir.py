@@ -7,8 +7,11 @@ both files hold completely is kept, a torn tail is cut off. The JSON files are r
 from __future__ import annotations
 
 import json
+import logging
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -26,6 +29,8 @@ from toolgrade.formats.registry import read_traces
 from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 
+log = logging.getLogger("toolgrade.run")
+
 RUN, RESULTS, TRACES, SUMMARY = "run.json", "results.jsonl", "traces.jsonl", "summary.json"
 CASES = "cases.json"
 GATED, REVIEW = "gated.jsonl", "review.jsonl"
@@ -34,8 +39,42 @@ GATED, REVIEW = "gated.jsonl", "review.jsonl"
 BUFFER = 1 << 18
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run directory for this process alone, making it where it is missing; a killed process lets go.
+
+    Where the system or its file system has no such locks, nothing is held.
+
+    Raises:
+        UnreadableError: the directory cannot be made.
+        ConfigError: another process is grading into it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableError(f"{folder}: cannot make the run directory: {error.strerror}") from error
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"{folder}: another process is grading into it; wait until it ends, or choose another --out"
+            ) from error
+        except OSError:
+            log.warning("%s: this file system has no locks; grade into it with one process only", folder)
+        yield
+    finally:
+        os.close(held)
+
+
 class RunWriter:
-    """Appends graded traces to a run directory, going on where an interrupted run of the same inputs stopped.
+    """Appends graded traces to a `locked` run directory, going on where an interrupted run of the same inputs stopped.
 
     `done` is how many records are already there. `results` names the file of results.
     """
@@ -43,10 +82,6 @@ class RunWriter:
     def __init__(self, folder: Path, identity: str, about: dict[str, Any], results: str = RESULTS) -> None:
         self.folder = folder
         self._file = results
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnreadableError(f"{folder}: cannot make the run directory: {error.strerror}") from error
         self._check_identity(identity)
         write_json(folder / RUN, {"identity": identity, **about})
         self.done = _trim(folder / results, folder / TRACES)
