@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import date
 from typing import Any
 
@@ -120,6 +121,7 @@ HOSTILE: list[Any] = [
     {"a": {"0": 1, "1": 2}, "b": {"0": None, "1": [3]}},
     [[[[[[["seven", 7]]]]]]],
     "a,b\n1\n2,3,4\n",
+    "a,b\n" + '"' + "x" * 200_000 + ",1\n2,3\n4,5\n",
     "name: value\nname: other\n: :\n:::",
     {"order": ["\u202e$5", "\x00", "𝟜𝟝", "٤٥"]},
     ["", None, {}, []],
@@ -137,6 +139,33 @@ ANSWERS = [
 def test_hostile_payloads_and_answers_are_data(content: Any, answer: str) -> None:
     result = check_utilization(None, view(content, answer))
     assert result.check == "utilization"
+
+
+LONG = [
+    "1 ",
+    "- ",
+    "1-",
+    "if you ",
+    "a1_",
+    "_",
+    "$1,000.00 ",
+    "May 1 ",
+    "1:00 ",
+    "Total is 5 ",
+    "- a: b\n",
+    "x,y\n",
+    '"',
+]
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_long_texts_are_read_in_time_that_grows_with_their_length(piece: str) -> None:
+    """20,000 characters without an end took minutes before sentences were cut; the bound is generous."""
+    text = piece * (20_000 // len(piece))
+    start = time.process_time()
+    check_utilization(None, view(text, "The total is $5."))
+    check_utilization(None, view({"total": 5, "orders": [{"id": "a1", "total": 7}]}, text))
+    assert time.process_time() - start < 10
 
 
 def test_a_payload_nested_beyond_all_sense_is_left_open() -> None:

@@ -19,6 +19,7 @@ from toolgrade.gates.utilization.told import told_values
 from toolgrade.gates.utilization.words import Segment, segments, words
 
 _AROUND = 24
+_CROWDED = 60
 
 
 class Reading(NamedTuple):
@@ -29,7 +30,10 @@ class Reading(NamedTuple):
 
 
 def read_answer(index: Index, text: str, texts: list[str], clock: date | None = None) -> Reading:
-    """Return what an answer says; `texts` are what user and system said before, `clock` is the trace's day."""
+    """Return what an answer says; `texts` are what user and system said before, `clock` is the trace's day.
+
+    A sentence with more claims than any sentence holds is left to the judge as it is.
+    """
     found: list[Settled] = []
     prose: list[Sentence] = []
     known: set[tuple[str, ...]] = set()
@@ -37,6 +41,9 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
     for segment in segments(text):
         parts = words(segment.text)
         held = [claim for claim in claims(segment.text, clock) if not _in_a_name(index, segment.text, claim)]
+        if len(held) > _CROWDED:
+            prose.append(Sentence(segment.text, segment.start, parts, [], []))
+            continue
         named = mentions(index, parts, held, known)
         held = [claim for claim in held if not any(_spelt_in(claim, mention) for mention in named)]
         sentence = Sentence(segment.text, segment.start, parts, held, named)

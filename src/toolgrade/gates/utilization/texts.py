@@ -36,7 +36,10 @@ def _rows(lines: list[str]) -> list[dict[str, str]]:
             break
     else:
         return []
-    cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark)]
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark)]
+    except csv.Error:
+        return []
     cells = [row for row in cells if not all(set(cell) <= set("-: ") for cell in row)]
     head, body = cells[0], [row for row in cells[1:] if len(row) == len(cells[0])]
     if len(body) < 2 or len(set(head)) < len(head) or any(_is_number(cell) for cell in head):

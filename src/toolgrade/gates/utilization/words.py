@@ -10,6 +10,7 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 _BULLET = re.compile(r"^(\s*)(?:[-*•–]\s+|\d+[.)]\s+|#+\s+|>\s+)?")
 _STOP = re.compile(r"(?<=[.!?])[\"'’”)*_]*\s+(?=[\"'‘“(*_#]*[A-Z0-9])")
+_LONGEST = 800
 _NO_STOP = re.compile(r"\b(?:Jr|Sr|St|Mr|Mrs|Ms|Dr|vs|No|approx|e\.g|i\.e|(?<![^\s.(])[A-Z])\.[\"'’”)*_]*\s*$")
 
 _COUNTED = (
@@ -92,7 +93,19 @@ def _sentences(line: str) -> list[tuple[int, str]]:
         out.append((start, line[start : stop.start()]))
         start = stop.end()
     out.append((start, line[start:]))
-    return [(at, part) for at, part in out if part.strip()]
+    return [piece for at, part in out if part.strip() for piece in _pieces(at, part)]
+
+
+def _pieces(at: int, part: str) -> list[tuple[int, str]]:
+    """Return a sentence cut at spaces into pieces of bounded length, so that no text costs more than its size."""
+    out = []
+    while len(part) > _LONGEST:
+        cut = part.rfind(" ", 1, _LONGEST)
+        cut = cut if cut > 0 else _LONGEST
+        out.append((at, part[:cut]))
+        at, part = at + cut, part[cut:]
+    out.append((at, part))
+    return [(start, piece) for start, piece in out if piece.strip()]
 
 
 @lru_cache(maxsize=8192)
