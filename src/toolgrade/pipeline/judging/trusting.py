@@ -37,12 +37,15 @@ def calibrated(store: Store, now: datetime) -> TrustOf:
 
 
 def labels_missing(store: Store, dimension: str) -> int:
-    """Return how many labelled test items the fullest label set of a dimension lacks for full trust, at least."""
+    """Return how many labelled test items the fullest label set of a dimension lacks for full trust, at least.
+
+    Sets on which no label can bring a judge full trust are passed over.
+    """
     from toolgrade.calibration.policy import Policy
     from toolgrade.calibration.status import set_status
 
-    needs = (set_status(store.label_set(dimension, name)).need.total for name in store.sets(dimension))
-    return min(needs, default=Policy().min_n_gate)
+    found = [set_status(store.label_set(dimension, name)) for name in store.sets(dimension)]
+    return min((status.need.total for status in found if not status.bars), default=Policy().min_n_gate)
 
 
 class Trusting:
