@@ -456,6 +456,16 @@ def test_azure_puts_the_content_of_an_event_into_one_attribute(one) -> None:
     assert calls(one("opentelemetry", [span(1, None, {}, events=listed)])) == [("f", {"a": 1}, None)]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"input.value": '{"args": ["hi"]}'}, {"llm.prompts": '["hi"]'}, {"input.value": '{"query": "hi"}'}],
+)
+def test_plain_texts_of_a_model_call_are_what_was_asked_and_said(one, given: dict[str, str]) -> None:
+    attributes = {"openinference.span.kind": "LLM", "output.value": "hello", **given}
+    trace = one("opentelemetry", [span(1, None, attributes)])
+    assert [(message.role, message.content) for message in trace.messages] == [("user", "hi"), ("assistant", "hello")]
+
+
 # --- conversations ----------------------------------------------------------------------------------------
 
 

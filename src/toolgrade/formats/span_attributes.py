@@ -121,7 +121,7 @@ def read_span(raw: RawSpan) -> Span:
         agent=_text(attributes, "gen_ai.agent.name", "agent.name", "agent_name", "graph.node.id"),
         inputs=inputs,
         outputs=outputs,
-        asked=None if inputs or not talks else _words(attributes, "input.value"),
+        asked=None if inputs or not talks else _words(attributes, "input.value", "llm.prompts"),
         said=None if outputs or not talks else _words(attributes, "output.value", "final_result"),
         call=call,
         result=result,
@@ -288,9 +288,13 @@ def _positional(given: dict[str, Any], parameters: Any) -> Any:
 def _words(attributes: Mapping[str, Any], *names: str) -> str | None:
     """Return what an attribute says in plain words: text, or the one text in a small JSON object."""
     value = decoded(next((attributes[name] for name in names if attributes.get(name) not in (None, "")), None))
-    if isinstance(value, dict):
+    if isinstance(value, dict) and set(value) == {"args"}:  # LlamaIndex
+        value = value["args"]
+    elif isinstance(value, dict):
         keys = ("task", "query", "question", "input", "prompt", "message", "answer", "output", "result")
         value = next((value[key] for key in keys if isinstance(value.get(key), str)), None)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     return value if isinstance(value, str) and value not in ("None", "null") else None
 
 
