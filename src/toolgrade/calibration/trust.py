@@ -12,6 +12,7 @@ from toolgrade.calibration.history import latest, live
 from toolgrade.calibration.item import Design
 from toolgrade.calibration.measure import Measurement
 from toolgrade.calibration.mend import Evidence, Mend, mend
+from toolgrade.calibration.past import PastCalibration
 from toolgrade.calibration.policy import Decision, Now, Standing, decide
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.core.model import Frozen
@@ -55,6 +56,7 @@ class TrustReport(Frozen):
     """A dimension's level for one judge on one label set, with all reasons; `mends` says what would lift each.
 
     `strata` maps "name=value" to the level there. `run_id` and `age_days` are None where nothing was calibrated.
+    `past` are the dimension's calibrations, of this judge and of others, oldest first.
     """
 
     dimension: str
@@ -68,6 +70,7 @@ class TrustReport(Frozen):
     labelled: Labelled | None = None
     run_id: str | None = None
     age_days: float | None = None
+    past: tuple[PastCalibration, ...] = ()
 
     def mends(self) -> tuple[Mend, ...]:
         """Return what each reason means and what would lift it; label numbers are simulated, from a fixed seed."""
@@ -90,9 +93,10 @@ def trust(
     mine = [run for name in _sets(history) if (run := latest(history, name, judge.judge_id)) is not None]
     if not mine:
         last = live(history)[-1] if history else None
-        return _uncalibrated(dimension, judge, last)
+        return _uncalibrated(dimension, judge, last).model_copy(update={"past": past(history)})
     reports = [_report(run, judge, label_hashes.get(run.set, "gone"), now, drifting) for run in mine]
-    return max(reports, key=lambda report: ("trusted", "advisory", "refused").index(report.level))
+    worst = max(reports, key=lambda report: ("trusted", "advisory", "refused").index(report.level))
+    return worst.model_copy(update={"past": past(history)})
 
 
 def _sets(history: Sequence[CalibrationRun]) -> list[str]:
@@ -138,6 +142,23 @@ def _evidence(standing: Standing, measured: Measurement) -> Evidence:
         kappa=measured.stats["kappa"].value,
         pass_recall=measured.stats["pass_recall"].value,
         fail_recall=measured.stats["fail_recall"].value,
+    )
+
+
+def past(history: Sequence[CalibrationRun]) -> tuple[PastCalibration, ...]:
+    """Return what the runs that count measured, oldest first."""
+    return tuple(
+        PastCalibration(
+            run_id=run.run_id,
+            at=run.at,
+            set=run.set,
+            judge=run.judge,
+            judge_id=run.judge_id,
+            n=sum(run.measurement.counts.values()),
+            kappa=run.measurement.stats["kappa"],
+            level=run.decision.level,
+        )
+        for run in sorted(live(history), key=lambda run: run.at)
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from toolgrade.calibration.past import PastCalibration
 from toolgrade.pipeline.summary import CheckSummary, Consistency
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.stats.classification import ConfusionMatrix
@@ -118,5 +119,32 @@ def consistency_chart(curves: Sequence[tuple[str, Sequence[Consistency]]]) -> st
     axis.set_xticks(sorted({point.k for _, points in drawn for point in points}))
     axis.set_ylim(-0.02, 1.02)
     axis.set_xlabel("k trials (solid: all pass, pass^k; dashed: any passes, pass@k)", color=INK, fontsize=9)
+    axis.legend(fontsize=8, frameon=False, labelcolor=INK, loc="center left", bbox_to_anchor=(1, 0.5))
+    return svg(figure)
+
+
+def agreement_chart(past: Sequence[PastCalibration], judge_id: str) -> str | None:
+    """Return Cohen's κ with people over a judge's calibrations, a line a label set; None where there is none.
+
+    Filled points are of the judge `judge_id`, hollow ones of others before or beside it.
+    """
+    drawn = [one for one in past if one.kappa.value is not None]
+    if not drawn:
+        return None
+    figure, axis = _figure(7, 2.6)
+    for number, name in enumerate(sorted({one.set for one in drawn})):
+        mine = [(place, one) for place, one in enumerate(drawn) if one.set == name]
+        colour = f"C{number}"
+        axis.plot([place for place, _ in mine], [one.kappa.value for _, one in mine], color=colour, label=name)
+        for place, one in mine:
+            if one.kappa.interval is not None:
+                axis.vlines(
+                    place, one.kappa.interval.low, one.kappa.interval.high, color=colour, alpha=0.4, linewidth=4
+                )
+            face = colour if one.judge_id == judge_id else "none"
+            axis.plot([place], [one.kappa.value], "o", markerfacecolor=face, markeredgecolor=colour)
+    axis.set_xticks(range(len(drawn)), [f"{one.at:%Y-%m-%d}" for one in drawn], rotation=30, ha="right")
+    axis.set_ylim(top=1.05)
+    axis.set_ylabel("Cohen's κ", color=INK, fontsize=9)
     axis.legend(fontsize=8, frameon=False, labelcolor=INK, loc="center left", bbox_to_anchor=(1, 0.5))
     return svg(figure)

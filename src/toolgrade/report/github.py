@@ -1,7 +1,8 @@
-"""GitHub workflow commands: one annotation a missed threshold, one a failed check at its case's line."""
+"""GitHub workflow commands: missed thresholds, what is undecided, and each failed check at its case's line."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolgrade.core.result import TraceResult
@@ -11,12 +12,14 @@ from toolgrade.pipeline.thresholds import ThresholdResult
 def github_annotations(results: Iterable[TraceResult], thresholds: Sequence[ThresholdResult]) -> Iterator[str]:
     """Yield the commands that GitHub turns into annotations.
 
-    A failed check without a place in a case file is told without one. The format is that of
+    A failed check without a place in a case file is told without one; what is undecided is counted
+    per check. The format is that of
     https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
     """
     for threshold in thresholds:
         if threshold.outcome != "met":
             yield _command("error", {"title": f"toolgrade {threshold.name}"}, threshold.message)
+    undecided: Counter[tuple[str, str]] = Counter()
     for result in results:
         file, _, line = (result.case_place or "").rpartition(":")
         place = {"file": file, "line": line} if file else {}
@@ -27,6 +30,12 @@ def github_annotations(results: Iterable[TraceResult], thresholds: Sequence[Thre
             elif check.status in ("trace_error", "judge_error"):
                 title = f"{check.check} {check.status} in {result.trace_id}"
                 yield _command("error", {**place, "title": title}, check.reason or check.status)
+            elif check.status in ("unknown", "blocked"):
+                undecided[check.check, check.status] += 1
+    for (name, status), count in undecided.items():
+        yield _command(
+            "notice", {"title": f"{name} {status} in {count} traces"}, "Neither passed nor failed: they enter no rate."
+        )
 
 
 def _command(kind: str, properties: dict[str, str], message: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ from toolgrade.core.finding import ADVICE, CHECKS
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.verdict import STATUSES
 from toolgrade.pipeline.compare import Comparison, compare_runs
+from toolgrade.pipeline.judging.tally import DimensionSummary
 from toolgrade.pipeline.rundir import RUN, read_cases, read_json, read_results, read_run, read_tools, read_traces_of
-from toolgrade.pipeline.summary import Summary
+from toolgrade.pipeline.summary import CheckSummary, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
-from toolgrade.report.charts import confusion_chart, consistency_chart, rates_chart
+from toolgrade.report.charts import agreement_chart, confusion_chart, consistency_chart, rates_chart
 from toolgrade.report.console import classified_lines, interval_text
-from toolgrade.report.page import Page, collect
+from toolgrade.report.page import collect
 from toolgrade.report.similar import most_swapped
 
 
@@ -52,7 +53,8 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "fields": _fields(summary),
         "classified": classified_lines(summary),
         "page": page,
-        "stages": _stages(page),
+        "stages": page.sections.stages(),
+        "calibrations": _calibrations(summary),
         "upheld": upheld(read_decisions(run)),
         "data": _script_json({"rows": page.rows, "transcripts": page.transcripts, "checks": list(CHECKS)}),
         "style": _asset(environment, "report.css"),
@@ -79,20 +81,30 @@ def _checks(
     asked = {result.name: result for result in thresholds}
     rows: list[dict[str, Any]] = []
     for check in summary.checks.values():
-        totals: defaultdict[str, int] = defaultdict(int)
-        for by_status in check.statuses.values():
-            for status, count in by_status.items():
-                totals[status] += count
+        rates = [(basis, rate, interval_text(rate), _statuses(check, basis)) for basis, rate in check.rates.items()]
         rows.append(
             {
                 "check": check,
-                "rates": [(basis, rate, interval_text(rate)) for basis, rate in check.rates.items()],
-                "totals": totals,
+                "rates": rates or [(None, None, "", _statuses(check, None))],
                 "threshold": asked.get(check.check),
                 "change": comparison.checks.get(check.check) if comparison is not None else None,
             }
         )
     return rows
+
+
+def _statuses(check: CheckSummary, basis: str | None) -> list[tuple[str, int]]:
+    """Return every status that occurs with its count; those without a basis stand with the check's main one."""
+    counts = Counter(check.statuses.get(basis, {}) if basis else {})
+    if basis == check.basis:
+        counts.update(check.statuses.get("none", {}))
+    return [(status, counts[status]) for status in STATUSES if counts[status]]
+
+
+def _calibrations(summary: Summary) -> list[tuple[str, DimensionSummary, str | None]]:
+    """Return each judged dimension with the chart of its judge's agreement over time."""
+    judged = summary.judging.dimensions if summary.judging is not None else {}
+    return [(name, said, agreement_chart(said.calibrations, said.judge_id)) for name, said in judged.items()]
 
 
 def _charts(summary: Summary, thresholds: Sequence[ThresholdResult]) -> dict[str, str | None]:
@@ -121,9 +133,3 @@ def _fields(summary: Summary) -> tuple[list[str], list[tuple[str, dict[str, int]
     wrong = {place: sum(n for k, n in by.items() if k != "matched") for place, by in summary.field_outcomes.items()}
     rows = sorted(summary.field_outcomes.items(), key=lambda item: (-wrong[item[0]], item[0]))
     return columns, rows[:60]
-
-
-def _stages(page: Page) -> tuple[list[str], list[tuple[str, dict[str, int]]]]:
-    kinds = sorted({kind for kind, _ in page.stages})
-    names = sorted({stage for _, stage in page.stages})
-    return kinds, [(stage, {kind: page.stages[kind, stage] for kind in kinds}) for stage in names]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from toolgrade.core.finding import brief
 from toolgrade.core.printable import printable
 from toolgrade.core.result import TraceResult
 from toolgrade.core.trace import Message, Trace
+from toolgrade.report.sections import Sections
 
 TRANSCRIPT_BUDGET = 12_000_000
 """Bytes of all transcripts in a page: with the table of 10,000 traces the file stays under 20 MB."""
@@ -19,24 +19,13 @@ TEXT_LIMIT = 8_000
 RED = {"failed", "judge_error", "trace_error"}
 
 
-class Claim(NamedTuple):
-    """A claim in an answer beside the value that the payload holds."""
-
-    trace: str
-    finding: str
-    claim: str
-    payload: str
-    where: str
-
-
 class Page(NamedTuple):
-    """The rows of all traces, and the transcripts that fit. `claims` and `stages` are for their sections."""
+    """The rows of all traces, the transcripts that fit, and what the sections show."""
 
     rows: list[dict[str, Any]]
     transcripts: dict[str, Any]
     left_out: int
-    claims: list[Claim]
-    stages: Counter[tuple[str, str]]
+    sections: Sections
 
 
 def collect(results: Iterable[TraceResult], traces: Iterable[Trace | None], budget: int = TRANSCRIPT_BUDGET) -> Page:
@@ -46,12 +35,10 @@ def collect(results: Iterable[TraceResult], traces: Iterable[Trace | None], budg
     others: dict[str, Any] = {}
     spent = {True: 0, False: 0}
     left_out = 0
-    claims: list[Claim] = []
-    stages: Counter[tuple[str, str]] = Counter()
+    sections = Sections()
     for number, (result, trace) in enumerate(zip(results, traces, strict=True)):
         rows.append(row(result))
-        claims += _claims(result) if len(claims) < 200 else ()
-        stages.update(_stages(result))
+        sections.add(number, result)
         is_red = any(check.status in RED for check in result.checks.values())
         told = transcript(result, trace)
         size = len(json.dumps(told))
@@ -65,7 +52,7 @@ def collect(results: Iterable[TraceResult], traces: Iterable[Trace | None], budg
         _, dropped = others.popitem()
         spent[False] -= len(json.dumps(dropped))
         left_out += 1
-    return Page(rows, {**red, **others}, left_out, claims[:200], stages)
+    return Page(rows, {**red, **others}, left_out, sections)
 
 
 def row(result: TraceResult) -> dict[str, Any]:
@@ -85,22 +72,6 @@ def row(result: TraceResult) -> dict[str, Any]:
 def _routes(result: TraceResult) -> Iterator[tuple[str, str]]:
     selection = result.checks.get("selection")
     yield from selection.detail.get("routes", ()) if selection is not None else ()
-
-
-def _claims(result: TraceResult) -> Iterator[Claim]:
-    utilization = result.checks.get("utilization")
-    for finding in utilization.findings if utilization is not None else ():
-        place = finding.place
-        where = " · ".join(filter(None, (f"step {place.step}", place.tool, place.pointer)))
-        said = brief(finding.actual) + (f" ({finding.note})" if finding.note else "")
-        yield Claim(result.trace_id, finding.name, printable(said), brief(finding.expected), printable(where))
-
-
-def _stages(result: TraceResult) -> Iterator[tuple[str, str]]:
-    recovery = result.checks.get("recovery")
-    for episode in recovery.detail.get("episodes", ()) if recovery is not None else ():
-        for stage in episode.get("stages", ()):
-            yield str(episode.get("kind")), str(stage)
 
 
 def transcript(result: TraceResult, trace: Trace | None) -> dict[str, Any]:

@@ -122,13 +122,19 @@ function choose(name, value) {
 
 form.addEventListener("input", () => { limit = STEP; render(); });
 form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("reset", () => setTimeout(() => { route = ""; history.replaceState(null, "", location.pathname + location.search); render(); }));
+document.getElementById("all").addEventListener("click", () => {
+  form.reset();
+  route = "";
+  limit = STEP;
+  history.replaceState(null, "", location.pathname + location.search);
+  render();
+});
 document.getElementById("more").addEventListener("click", () => { limit += STEP; render(); });
 document.addEventListener("click", (event) => {
-  const { check, finding, trace } = event.target.dataset || {};
+  const { check, finding, row } = event.target.dataset || {};
   if (check) choose("check", check);
   if (finding) choose("finding", finding);
-  if (trace) { const number = data.rows.findIndex((row) => row.id === trace); if (number >= 0) show(number); }
+  if (row) show(Number(row));
 });
 addEventListener("hashchange", followHash);
 followHash();
