@@ -26,7 +26,8 @@ CARD: dict[str, Any] = {
     "name": "quintd",
     "title": "Texts that four models wrote from JSON and CSV payloads, error spans marked by crowd workers",
     "source": "https://github.com/kasnerz/quintd, commit 7ae72325 (Kasner and Dušek 2024)",
-    "licence": "MIT (repository); payloads: Wikidata CC0, Our World in Data CC-BY 4.0 (sources named in each payload)",
+    "licence": "MIT (repository); payloads: Wikidata, CC0; Our World in Data (ourworldindata.org: COVID-19 and life "
+    "expectancy), CC-BY 4.0, as quintd selected them",
     "labelled_by": "crowd workers, one a text, three on a few; worker ids replaced",
     "human": True,
     "sampling": "all texts on the 100 Wikidata entities and on the 100 Our World in Data series; nobody drew them from "

@@ -123,6 +123,9 @@ def test_from_an_empty_directory_to_trust(tmp_path: Path, monkeypatch: pytest.Mo
     assert levels["recovery_quality"]["reasons"] == ["no_labels", "uncalibrated"]
     assert "toolgrade labels add" in levels["recovery_quality"]["mends"][0]["remedy"]
     assert levels["route_choice"]["reasons"] == ["uncalibrated"]
+    history = call("calibration", "history", "result_utilization").output
+    assert json.loads(measured.stdout)["run_id"] in history, "to be copied for `calibration compare`"
+    assert "…" not in history
     assert sorted(path.name for path in tmp_path.glob("*/*/*")) == ["history.jsonl", "runs"]
 
 

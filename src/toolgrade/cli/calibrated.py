@@ -161,16 +161,17 @@ def print_trust(console: Console, reports: Sequence[TrustReport]) -> None:
 def print_history(console: Console, runs: Sequence[CalibrationRun]) -> None:
     """Print the history as a table, events marked."""
     table = Table(box=None, pad_edge=False)
-    for title in ("run", "κ", "FAIL recall", "PASS recall", "level"):
+    table.add_column("run", overflow="fold")
+    for title in ("κ", "FAIL recall", "PASS recall"):
         table.add_column(title, no_wrap=True)
     for run in runs:
-        stats = run.measurement.stats
+        stats, level = run.measurement.stats, run.decision.level
+        told = escape(f"{run.ts[:16]} on {run.set}: {', '.join(run.events)}\n{run.judge[:40]}\n{run.run_id}")
         table.add_row(
-            escape(f"{run.ts[:16]} on {run.set}: {', '.join(run.events)}\n  {run.judge[:40]}\n  {run.run_id}"),
+            f"[{STYLES[level]}]{level}[/] {told}",
             number(stats["kappa"]),
             number(stats["fail_recall"]),
             number(stats["pass_recall"]),
-            f"[{STYLES[run.decision.level]}]{run.decision.level}[/]",
         )
     console.print(table)
 
