@@ -3,6 +3,7 @@
 Run: python benchmarks/grounding.py [--half dev|test|all] [--data NAME] [--list]
 Texts are split by a hash of their payload; rules were tuned on `dev`, `test` is reported (docs/grounding.md).
 `precision_confirmed` adds what people left unmarked but a second, plain reading of the forecast shows to be wrong.
+`tau_bench` is read whole: recorded runs without marks.
 `--list` prints every claim that contradicts the payload, with what people marked there.
 """
 
@@ -22,6 +23,8 @@ from typing import Any, NamedTuple
 
 from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
 from toolgrade.core.view import TraceView
+from toolgrade.formats.registry import read_traces
+from toolgrade.gates.utilization import check_utilization
 from toolgrade.gates.utilization.decide import read_trace
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.settle import Settled
@@ -193,6 +196,26 @@ def count(marked: Marked, counts: Counter[str], show: bool) -> None:
         counts["errors"] += 1
 
 
+def agents(show: bool) -> None:
+    """Print what the gate says of the 200 recorded runs of tau-bench airline, which carry no marks."""
+    counts: Counter[str] = Counter()
+    times = []
+    for record in read_traces(DATA / "tau_bench_airline/gpt-4o-airline.json"):
+        assert record.trace is not None, record.error
+        view = TraceView(record.trace)
+        started = time.process_time()
+        result = check_utilization(None, view)
+        times.append(time.process_time() - started)
+        counts.update(result.detail)
+        counts[result.status] += 1
+        for finding in result.findings if show else ():
+            print(record.trace.id, finding)
+    median = round(sorted(times)[len(times) // 2] * 1000, 1)
+    names = ("claims", "grounded", "contradicted", "open", "derived", "given", "turns", "turns_open", "failed")
+    line = {"benchmark": "grounding", "data": "tau_bench", "traces": len(times), **{n: counts[n] for n in names}}
+    print(json.dumps({**line, "median_cpu_ms": median}))
+
+
 def share(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
 
@@ -200,6 +223,8 @@ def share(part: int, whole: int) -> float | None:
 def main(arguments: list[str]) -> None:
     half = arguments[arguments.index("--half") + 1] if "--half" in arguments else "test"
     only = arguments[arguments.index("--data") + 1] if "--data" in arguments else None
+    if only in (None, "tau_bench"):
+        agents("--list" in arguments)
     for name, texts in SETS.items():
         if only not in (None, name):
             continue
