@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from toolgrade.pipeline.run import RunOutcome, RunPlan, run
 from toolgrade.pipeline.rundir import RESULTS, SUMMARY, TRACES, read_results, read_run
 from toolgrade.pipeline.settings import Settings
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RUNS = [("a", GOOD), ("a", WRONG_VALUE), ("a", MISSING), ("a", BACKWARDS), ("b", SILENT), ("b", MISSING)]
 
 
@@ -153,3 +155,13 @@ def test_a_run_that_crashed_is_a_trace_error(tmp_path: Path) -> None:
     outcome = run(RunPlan(traces=tmp_path / "t.jsonl"), tmp_path / "run")
     assert outcome.exit_code == 3
     assert "TimeoutError" in outcome.summary.first_errors[0]
+
+
+def test_the_same_traces_elsewhere_give_the_same_summary(tmp_path: Path) -> None:
+    """Neither the path nor the time of a file may move an interval."""
+    summaries = []
+    for name in ("one", "another"):
+        shutil.copytree(EXAMPLES / "airline", tmp_path / name)
+        plan = RunPlan(traces=tmp_path / name / "traces.jsonl", suite=load_suite(tmp_path / name / "cases.yaml"))
+        summaries.append((run(plan, tmp_path / f"run-{name}").folder / SUMMARY).read_bytes())
+    assert summaries[0] == summaries[1]

@@ -42,10 +42,10 @@ def test_reports_tell_precision_and_recall_of_calls_and_fields(outcome: RunOutco
 
 def test_reports_tell_consistency_by_tag(outcome: RunOutcome) -> None:
     """Case a alone has trials: selection 3 of 4, so pass^1 0.75 and pass^4 0; arguments decided 3, passed 2."""
-    told = ["multi_turn", "0.75 → 0.00 (k=4)", "0.67 → 0.00 (k=3)"]
+    told = ["multi_turn", "0.75→0.00 k=4", "0.67→0.00 k=3"]
     row = next(line for line in printed(outcome).splitlines() if line.startswith("multi_turn") and "→" in line)
     assert all(word in row for word in told)
-    assert "| multi\\_turn | 0.75 → 0.00 (k=4) | 0.67 → 0.00 (k=3) |" in markdown(outcome.summary, outcome.thresholds)
+    assert "| multi\\_turn | 0.75→0.00 k=4 | 0.67→0.00 k=3 |" in markdown(outcome.summary, outcome.thresholds)
     assert "<th>multi_turn</th><td>selection</td>" in html_report(outcome.folder)
 
 
@@ -57,10 +57,10 @@ def test_reports_tell_every_family_of_coverage(outcome: RunOutcome) -> None:
     assert "tools: look 1, cancel 1" in markdown(outcome.summary, outcome.thresholds)
 
 
-@pytest.mark.parametrize("width", [40, 80, 112, 120])
+@pytest.mark.parametrize("width", [40, 80, 112, 120, 200])
 def test_a_narrow_terminal_loses_no_check_and_no_count(outcome: RunOutcome, width: int) -> None:
     shown = printed(outcome, width)
-    table = shown.split("See it:")[-1].split("Whole traces", 1)[0]
-    for told in (*CHECKS, "4 / 5 / 5", "0.80", "0.75–1.00 (2 cases)", "1 blocked"):
+    table = shown.split("See it:")[-1].split("Coverage", 1)[0]
+    for told in (*CHECKS, "4 / 5 / 5", "0.80", "0.75–1.00 (2 cases)", "1 blocked", "0.67→0.00 k=3"):
         assert told in table
     assert "…" not in table

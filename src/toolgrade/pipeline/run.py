@@ -176,7 +176,7 @@ def _run(
     if judging is not None:
         judged = judging.ask(read_results(folder, name=GATED))
         tally = judged.write(folder)
-    summary = summarise(tally, cases, plan.toolbox, plan.identity())
+    summary = summarise(tally, cases, plan.toolbox)
     if judged is not None:
         summary = summary.model_copy(update={"judging": judged.summary()})
     thresholds = judge_thresholds(summary, plan.settings)

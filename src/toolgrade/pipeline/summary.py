@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -21,6 +20,9 @@ from toolgrade.stats.consistency import pass_at_k, pass_hat_k
 from toolgrade.stats.convergence import Compounding, compounding
 from toolgrade.stats.estimate import Estimate
 from toolgrade.stats.rates import Rate, clustered_rate, rate
+
+SEED = 20_000
+"""Where the generator of resampled intervals starts."""
 
 
 class FindingSummary(Frozen):
@@ -136,9 +138,12 @@ class Summary(Frozen):
         return sorted(found, key=lambda finding: (-finding.lost, -finding.traces, finding.name))[:most]
 
 
-def summarise(tally: Tally, cases: Mapping[str, Case], tools: Mapping[str, ToolSpec] | None, seed: str) -> Summary:
-    """Return the summary of a tally; intervals are resampled with a generator seeded from the text `seed`."""
-    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big"))
+def summarise(tally: Tally, cases: Mapping[str, Case], tools: Mapping[str, ToolSpec] | None) -> Summary:
+    """Return the summary of a tally.
+
+    Intervals are resampled with a generator that starts the same in every run: equal results give equal intervals.
+    """
+    rng = np.random.default_rng(SEED)
     checks = {check: _check(check, tally.checks[check], rng) for check in CHECKS if tally.checks[check].statuses}
     counts = tally.call_counts
     aggregate = _rate(tally.aggregate, tally.aggregate_by_case, rng)

@@ -17,9 +17,6 @@ from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.report.judging import print_judging
 from toolgrade.stats.rates import Rate
 
-NARROW = 112
-"""Columns below which the table of checks would be cut off."""
-
 STYLES = {"met": "green", "missed": "bold red", "undecided": "bold yellow"}
 
 
@@ -101,7 +98,7 @@ def _checks(console: Console, summary: Summary, thresholds: Sequence[ThresholdRe
 def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     """Print a table; where it would be cut off, one line a row."""
     console.print()
-    if console.width < NARROW:
+    if not _fits(console.width, names, rows):
         console.print(Text(f"{names[0]}: {' · '.join(names[1:])}", "bold"), soft_wrap=True)
         for head, *cells in rows:
             told = Text(" · ").join(Text.assemble(cell) for cell in cells if str(cell))
@@ -115,6 +112,18 @@ def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     console.print(table)
+
+
+def _fits(width: int, names: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> bool:
+    """Whether a table of these columns can be printed; only `undecided` may be wrapped, between its words."""
+    needed = 0
+    for name, *cells in zip(names, *rows, strict=True):
+        texts = [
+            name,
+            *(word for cell in cells for word in (str(cell).split() if name == "undecided" else [str(cell)])),
+        ]
+        needed += max(map(len, texts), default=0) + 2
+    return needed <= width + 2
 
 
 def interval_text(rate: Rate) -> str:
@@ -196,14 +205,14 @@ def _first_and_last(consistency: Sequence[Consistency]) -> str:
     known = [(c.k, c.pass_hat_k.value) for c in consistency if c.pass_hat_k.value is not None]
     if not known:
         return "–"
-    return f"{known[0][1]:.2f} → {known[-1][1]:.2f} (k={known[-1][0]})"
+    return f"{known[0][1]:.2f}→{known[-1][1]:.2f} k={known[-1][0]}"
 
 
 def _by_tag(console: Console, summary: Summary) -> None:
     checks, rows = tag_table(summary)
     if not rows:
         return
-    _print_table(console, ("pass^1 → pass^k by tag", *checks), rows)
+    _print_table(console, ("pass^1→pass^k by tag", *checks), rows)
 
 
 def consistency_text(consistency: Sequence[Consistency]) -> str:
