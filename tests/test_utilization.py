@@ -174,3 +174,9 @@ def test_a_value_that_must_be_used_and_is_not() -> None:
 def test_a_path_that_is_none_is_a_configuration_error() -> None:
     with pytest.raises(ConfigError, match=r"must_use.*get_order.*JSONPath"):
         grade(ORDER, "Your refund is $45.00.", must_use=[{"tool": "get_order", "path": "$[["}])
+
+
+def test_a_value_told_before_its_result_was_not_used() -> None:
+    want = [{"tool": "get_order", "path": "$.refund_cents"}]
+    early = grade("Your refund may be $45.00.", ORDER, "Is there anything else?", must_use=want)
+    assert names(early) == ["ignored_result"]

@@ -292,3 +292,26 @@ LAPTOP = ("search", {}, {"results": [{"title": "AeroBook", "price": {"amount": 9
 )
 def test_everyday_answers(payload: Any, answer: str, expected: list[str]) -> None:
     assert [verdict for _, verdict, _ in settled(payload, answer)] == expected
+
+
+def test_doubt_keeps_a_differing_claim_open() -> None:
+    """Each of these differs from what is linked, and none is settled by it."""
+    rooms = ("list_rooms", {}, {"rooms": [{"floor": 1, "beds": 2}, {"floor": 2, "beds": 3}]})
+    assert settled(rooms, "The room has 5 beds.")[0][1:] == ("open", "several values are linked")
+    hotel = ("get_hotel", {"name": "Ibis"}, {"name": "Ibis", "nightly": {"price": 80, "tax": 9}})
+    assert settled(hotel, "At the Ibis you pay $99.")[0][1:] == ("open", "no field is named beside it")
+
+
+def test_a_number_is_given_only_with_the_words_it_was_given_with() -> None:
+    payload = ("search", {}, {"hits": 3})
+    assert settled("user: My budget is $500.", payload, "The fine is $500.")[0][1] == "open"
+
+
+def test_a_count_must_be_the_count() -> None:
+    assert settled(ORDERS, "You have 3 orders.")[0][1] == "open"
+
+
+def test_a_middle_value_or_an_end_that_is_not_announced_is_open() -> None:
+    hotels = ("search", {}, {"hotels": [{"stars": 2}, {"stars": 4}, {"stars": 5}]})
+    assert settled(hotels, "Hotels have 5 stars.")[0][1] == "open"
+    assert settled(hotels, "Hotels have up to 5 stars.")[0][1:] == ("grounded", "derived: maximum")
