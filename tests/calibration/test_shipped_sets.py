@@ -143,3 +143,15 @@ def test_status_says_what_no_further_label_mends(dimension: str, name: str, bar:
     shown = call("labels", "status", dimension, "--set", name).output
     assert f"at most advisory     {bar}: " in shown
     assert shown.count("at most advisory") == 1
+
+
+def test_before_anything_is_spent_a_set_says_what_it_cannot_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    refused = call("calibrate", "route_choice", "--set", "when2call", "--judge", "openai/gpt-4.1-mini")
+    assert "83 test items will be asked 1 times of openai/gpt-4.1-mini" in refused.stderr
+    assert "missing: 17 in all" in refused.stderr
+    assert "advisory at most: derived_labels" in refused.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -25,6 +25,17 @@ class Need(Frozen):
     traces: int
     overlap: int
 
+    def __str__(self) -> str:
+        """Return what is lacking in words, or an empty text."""
+        counts = {
+            "fail": self.fail,
+            "pass": self.passed,
+            "in all": self.total,
+            "traces": self.traces,
+            "labelled by two": self.overlap,
+        }
+        return ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+
 
 class SetStatus(Frozen):
     """Counts of one label set; `test` counts resolved labels of the test split by word.

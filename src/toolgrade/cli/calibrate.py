@@ -16,11 +16,11 @@ from toolgrade.calibration.calibrate import calibrate as measure_judge
 from toolgrade.calibration.calibrate import recorded_judge
 from toolgrade.calibration.compare import compare
 from toolgrade.calibration.history import latest
-from toolgrade.calibration.policy import Policy
 from toolgrade.calibration.probes import PROBES
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.calibration.session import Session, Wanted
+from toolgrade.calibration.status import set_status
 from toolgrade.calibration.store import Store
 from toolgrade.cli.calibrated import print_calibration, print_comparison
 from toolgrade.cli.options import progress_on_stderr, terminal
@@ -188,20 +188,13 @@ def _asked(store: Store, wanted: Wanted, limits: Limits) -> CalibrationRun:
 
 def _first_paid_run(store: Store, wanted: Wanted) -> None:
     """Say what is missing for `trusted` before anything is spent; go on only with a person's consent."""
-    labels = store.label_set(wanted.dimension, wanted.set)
-    test = labels.in_split("test")
-    counts = [labels.resolved[item.item_id].label for item in test]
-    limits = Policy()
-    lacking = {
-        "fail": limits.min_class_gate - counts.count("fail"),
-        "pass": limits.min_class_gate - counts.count("pass"),
-        "in all": limits.min_n_gate - counts.count("fail") - counts.count("pass"),
-    }
-    told = ", ".join(f"{count} {kind}" for kind, count in lacking.items() if count > 0)
+    status = set_status(store.label_set(wanted.dimension, wanted.set))
+    lacking, bars = str(status.need), ", ".join(status.bars)
     click.echo(
-        f"{wanted.dimension}: this judge is uncalibrated, so it is refused. {len(test)} test items will be asked "
-        f"{wanted.replicates} times of {', '.join(wanted.models)}."
-        + (f" For trusted, labels are missing: {told}." if told else ""),
+        f"{wanted.dimension}: this judge is uncalibrated, so it is refused. {sum(status.test.values())} test items "
+        f"will be asked {wanted.replicates} times of {', '.join(wanted.models)}."
+        + (f" For trusted, labels are missing: {lacking}." if lacking else "")
+        + (f" On this set it is advisory at most: {bars}." if bars else ""),
         err=True,
     )
     if sys.stdin.isatty():

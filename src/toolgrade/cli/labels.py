@@ -273,15 +273,7 @@ def _print_status(one: SetStatus, need: Plan) -> None:
     table.add_row("labels", f"{one.labels} by {one.annotators} annotators, {one.blind_repeats} blind repeats")
     table.add_row("open", f"{one.unresolved} unresolved, {one.unlabelled} unlabelled")
     table.add_row("test split", ", ".join(f"{count} {word}" for word, count in one.test.items()) or "empty")
-    lacking = {
-        "fail": one.need.fail,
-        "pass": one.need.passed,
-        "in all": one.need.total,
-        "traces": one.need.traces,
-        "labelled by two": one.need.overlap,
-    }
-    told = ", ".join(f"{count} {kind}" for kind, count in lacking.items() if count) or "nothing"
-    table.add_row("missing for trusted", told)
+    table.add_row("missing for trusted", str(one.need) or "nothing")
     for reason in one.bars:
         table.add_row(
             "at most advisory", f"{reason}: {mend(reason, None, one.dimension, np.random.default_rng(0)).meaning}"
