@@ -114,7 +114,14 @@ def test_triage_records_and_silences_nothing(cli: Callable, graded: Path, monkey
     before = (graded / "results.jsonl").read_bytes()
     monkeypatch.setattr("sys.stdin", io.StringIO("c\nthe case is wrong\na\n\nq\n"))
     done = cli("triage", graded)
-    assert 'expected.arguments, tool cancel, values.id: replace "A1" with "A2"' in done.out
+    assert (
+        "case a: under `expected`, replace `arguments` with\narguments:\n- tool: cancel\n  values: {id: A2}\n"
+        in done.out
+    )
+    assert "arguments: 0 of 1 findings upheld" in done.out
+    page = cli("report", graded, "--html", "-").out
+    assert "<td>0 of 1 (0 %)</td>" in page
+    assert "<td>1 of 1 (100 %)</td>" in page
     records = [json.loads(line) for line in (graded / "triage.jsonl").read_text().splitlines()]
     assert [record["decision"] for record in records] == ["case_wrong", "agent_wrong"]
     assert (graded / "results.jsonl").read_bytes() == before

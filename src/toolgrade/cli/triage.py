@@ -9,9 +9,11 @@ from pathlib import Path
 import click
 
 from toolgrade.cli.options import terminal
+from toolgrade.core.printable import printable
 from toolgrade.core.trace import Trace
+from toolgrade.pipeline.case_edit import case_edit
 from toolgrade.pipeline.rundir import read_cases, read_results, read_traces_of
-from toolgrade.pipeline.triage import Decision, Red, Who, case_edit, read_decisions, record, red_findings, upheld
+from toolgrade.pipeline.triage import Decision, Red, Who, read_decisions, record, red_findings, upheld
 from toolgrade.report.transcript import print_transcript
 
 KEYS: dict[str, Who] = {"a": "agent_wrong", "c": "case_wrong", "g": "grader_wrong"}
@@ -52,7 +54,7 @@ def triage(run: Path) -> None:
         note = click.prompt("note", default="", show_default=False)
         _record(run, red, KEYS[answer], note)
         if answer == "c":
-            click.secho(f"edit: {case_edit(case, red.finding)}", fg="yellow")
+            click.secho(printable(case_edit(case, red.finding)), fg="yellow")
     for check, seen in upheld(read_decisions(run)).items():
         click.echo(f"{check}: {seen.upheld} of {seen.decided} findings upheld")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from toolgrade.core.case import Case
 from toolgrade.core.finding import Check, Finding, FindingName
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
@@ -109,46 +107,3 @@ def upheld(decisions: Iterable[Decision]) -> dict[Check, Upheld]:
         )
         for check, by in counts.items()
     }
-
-
-def case_edit(case: Case | None, finding: Finding) -> str:
-    """Return the edit to make in the case file so that the case says what is right.
-
-    It names the place of the case, the field, what stands there and what to write; nothing is changed.
-    """
-    if case is None:
-        return "This trace has no case: the rule is intrinsic. Write a case that states what is right here."
-    where = f"{case.place or 'the case file'}, case {case.id}"
-    tool = finding.place.tool or "?"
-    actual = json.dumps(finding.actual, ensure_ascii=False, default=str)
-    edits: dict[str, str] = {
-        "missing_call": f"expected.selection.required: remove {tool}; or add the calls that were made as a list "
-        "under expected.selection.alternatives",
-        "unexpected_call": f"expected.selection.extras: add {tool} to the list (or write allow)",
-        "forbidden_call": f"expected.selection.forbidden: remove {tool}",
-        "call_when_none_expected": f"expected.selection.required: write [{tool}] instead of []",
-        "unknown_tool": f"tools: add {tool} to the tools file",
-        "order_violated": f"expected.ordering: remove the constraint on {tool}",
-        "missing_predecessor": f"expected.ordering: remove the constraint on {tool}",
-        "over_budget": f"expected.efficiency: raise the budget to at least {actual}",
-        "ignored_result": "expected.utilization.must_use: remove the entry",
-        "missing_output": f"expected.outcome.outputs: remove {json.dumps(finding.expected, ensure_ascii=False)}",
-        "state_mismatch": f"expected.outcome.state at {finding.place.pointer}: write {actual}",
-        "wrong_fallback": f"expected.recovery.fallbacks: add {tool}",
-        "missing_escalation": "expected.recovery.must_escalate: remove it",
-        "no_retry": "expected.recovery: check max_retries and faults",
-    }
-    edit = edits.get(finding.name)
-    if finding.name == "wrong_value":
-        edit = _value_edit(case, finding, tool, actual)
-    edit = edit or f"expected.{finding.check}: no field of the case causes {finding.name}; edit the tools"
-    return f"{where}: {edit}"
-
-
-def _value_edit(case: Case, finding: Finding, tool: str, actual: str) -> str:
-    parameter = (finding.place.pointer or "/").split("/")[1]
-    entries = [entry for entry in (case.expected.arguments or () if case.expected else ()) if entry.tool == tool]
-    stands: Any = next((entry.values[parameter] for entry in entries if parameter in entry.values), None)
-    old = json.dumps(stands, ensure_ascii=False, default=str)
-    field = f"expected.arguments, tool {tool}, values.{parameter}"
-    return f"{field}: replace {old} with {actual} at {finding.place.pointer}, or choose a comparator that accepts both"
