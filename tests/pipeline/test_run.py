@@ -142,7 +142,7 @@ def test_a_run_reads_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_nothing_to_grade(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableError, match="no such file"):
+    with pytest.raises(UnreadableError, match="No such file"):
         run(RunPlan(traces=tmp_path / "none.jsonl"), tmp_path / "run")
     traces, cases = write_suite(tmp_path, [("a", GOOD)])
     with pytest.raises(ConfigError, match="nothing was graded"):

@@ -15,6 +15,7 @@ from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, suggestion
 from toolgrade.formats.openai_chat import read_messages
 from toolgrade.formats.tools import parse_tools
+from toolgrade.formats.validation import explain
 from toolgrade.gates.contract import validate_case
 from toolgrade.pipeline.grade import grade_trace
 
@@ -65,6 +66,4 @@ def _case(case: Case | Mapping[str, Any]) -> Case:
     try:
         return Case.model_validate({"id": "case", **case})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"case: {field}: {first['msg']}, found {first['input']!r}") from error
+        raise ConfigError(f"case: {explain(error, Case)}") from error

@@ -205,7 +205,7 @@ def plan_judging(plan: RunPlan, judging: Judging, price: PriceOf) -> JudgePlan:
 def _checked(plan: RunPlan) -> dict[str, Case]:
     """Return the selected cases, each of which fits its tools."""
     if not plan.traces.exists():
-        raise UnreadableError(f"{plan.traces}: no such file or directory")
+        raise UnreadableError(f"{plan.traces}: No such file or directory")
     cases = plan.cases()
     validate_tools(plan.toolbox or {})
     for case in cases.values():

@@ -17,7 +17,7 @@ from toolgrade.pipeline.judging.tally import JudgingSummary
 from toolgrade.pipeline.tally import CheckTally, Tally
 from toolgrade.stats.classification import Classification, ConfusionMatrix, classification, confusion_matrix
 from toolgrade.stats.consistency import pass_at_k, pass_hat_k
-from toolgrade.stats.convergence import Compounding, compounding
+from toolgrade.stats.convergence import Compounding, compounding, path_convergence
 from toolgrade.stats.estimate import Estimate
 from toolgrade.stats.rates import Rate, clustered_rate, rate
 
@@ -258,8 +258,9 @@ def _classified(matched: int, given: int, expected: int) -> Classification:
 
 def _convergence(tally: Tally) -> Convergence:
     """C of a case is the mean over its runs of shortest / steps; the run's value is the mean over cases."""
-    values = [path.shortest * path.inverse / path.runs for path in tally.paths.values() if path.runs > 1]
-    runs = sum(path.runs for path in tally.paths.values())
+    several = [list(path.steps.elements()) for path in tally.paths.values() if path.steps.total() > 1]
+    values = [found for steps in several if (found := path_convergence(steps).value) is not None]
+    runs = sum(path.steps.total() for path in tally.paths.values())
     completed = sum(path.completed for path in tally.paths.values())
     return Convergence(
         value=sum(values) / len(values) if values else None,

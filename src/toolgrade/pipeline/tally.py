@@ -53,11 +53,9 @@ class Spread:
 
 @dataclass
 class Path:
-    """Steps over the trials of one case: the fewest, the sum of 1/steps, how many, and how many completed."""
+    """The trials of one case: how many took how many steps, and how many completed."""
 
-    shortest: int = 0
-    inverse: float = 0.0
-    runs: int = 0
+    steps: Counter[int] = field(default_factory=Counter)
     completed: int = 0
 
 
@@ -152,9 +150,7 @@ class Tally:
         if result.case_id is None or result.error is not None or steps < 1:
             return
         path = self.paths[result.case_id]
-        path.shortest = steps if path.runs == 0 else min(path.shortest, steps)
-        path.inverse += 1 / steps
-        path.runs += 1
+        path.steps[steps] += 1
         path.completed += result.aggregate.status == "passed"
 
 
