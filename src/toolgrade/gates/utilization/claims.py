@@ -65,6 +65,7 @@ _YEAR = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 40
+_CODE = 7
 _RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday)\b", re.IGNORECASE)
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
@@ -141,7 +142,8 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
         if end - start > _LONGEST:
             taken.append((start, end))
             continue
-        if _ENDING.search(text, 0, start):
+        code = end - start >= _CODE and found["num"].isdigit() and not (found["pre"] or found["post"])
+        if code or _ENDING.search(text, 0, start):
             out.append(Claim("identifier", found["num"], found.start("num"), end, found["num"]))
             taken.append((start, end))
             continue

@@ -12,6 +12,8 @@ from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.leaves import Field, Leaf
 from toolgrade.gates.utilization.lexicon import (
     BLURS,
+    CHANGES,
+    CODES,
     DENIES,
     FORECASTS,
     FUNCTION,
@@ -71,6 +73,8 @@ def _loose(case: Case, linked: list[int]) -> str | None:
     index, word = case.index, case.named.word
     if _OTHER_UNIT.match(case.sentence.text, case.claim.end):
         return "it is told in a unit of its own"
+    if any(_is_code(case, leaf) for leaf in linked):
+        return "the field holds a code"
     if word is None and case.claim.unit != "percent" and not in_sole_field(case, linked):
         return "no field is named beside it"
     if case.claim.weak and case.level:
@@ -89,6 +93,11 @@ def _loose(case: Case, linked: list[int]) -> str | None:
         return "the field is no share"
     unsaid_part = case.claim.unit != "percent" and next((part for f in held for part in _not_said(case, f)), None)
     return f"the field's name says more than is told: {unsaid_part!r}" if unsaid_part else None
+
+
+def _is_code(case: Case, leaf: int) -> bool:
+    tokens = case.index.fields[case.index.leaves[leaf].field].tokens
+    return case.claim.kind == "number" and bool(tokens) and tokens[-1] in CODES
 
 
 def in_sole_field(case: Case, linked: list[int]) -> bool:
@@ -210,7 +219,8 @@ def _elsewhere(case: Case, linked: list[int]) -> str | None:
             for leaf in index.within(field.number, record)[:_WIDE]:
                 value = index.leaves[leaf].value
                 if comparable(claim, value, field) and agrees(claim, value, field):
-                    near = alike or index.leaves[leaf].record == record
+                    other = all(index.leaves[leaf].document != index.leaves[held].document for held in linked)
+                    near = alike or other or index.leaves[leaf].record == record
                     if near and leaf not in linked:
                         return "another value of the record agrees"
     return None
@@ -230,6 +240,8 @@ def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None
     hedges = SUPPOSES if claim.kind != "number" else SUPPOSES - FORECASTS
     if said & DENIES or said & hedges:
         return "it is denied or supposed"
+    if said & CHANGES:
+        return "it tells of a change"
     close = {w.norm for w in sentence.words if claim.start - 20 <= w.start <= claim.start}
     if close & BLURS:
         return "it is a bound or an estimate"

@@ -114,3 +114,13 @@ UNITS = listed(
 
 YEAR = listed("year years season yr")
 """Parts of field names that hold a year."""
+
+CHANGES = listed(
+    "exchange exchanged exchanging swap swapped swapping change changed changing replace replaced replacing switch "
+    "switched switching modify modified modifying update updated updating upgrade upgraded upgrading downgrade "
+    "downgraded downgrading instead"
+)
+"""Words that make a sentence tell of two states of one thing."""
+
+CODES = listed("id ids code key sku ref reference number no")
+"""Last parts of field names that hold codes."""
