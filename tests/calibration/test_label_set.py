@@ -310,3 +310,16 @@ def test_text_that_is_no_unicode_is_an_error_and_nothing_is_written(place: Path)
     with pytest.raises(ConfigError, match="half a surrogate pair is no text"):
         append_items(place, broken)
     assert (place / "items.jsonl").read_bytes() == before
+
+
+def test_a_judge_is_asked_about_an_item_as_the_gate_wrote_it(tmp_path: Path) -> None:
+    """Sorted keys would give a prompt that no run ever sends; the hash does not mind the order."""
+    made_up.write(tmp_path, items=0)
+    folder = tmp_path / made_up.DIMENSION / "made_up"
+    fields = {"payloads": [{"tool": "b", "content": None}], "claims": [{"sentence": "é", "claim": None, "nearest": []}]}
+    known = LabelSet.read(folder)
+    append_items(folder, known.add_items([Draft(item_id="one", trace_id="t", fields=fields)]))
+    (item,) = LabelSet.read(folder).items.values()
+    assert item.fields is not None
+    assert str(item.fields) == str(fields)
+    assert item.content_hash == known.items["one"].content_hash

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from toolgrade.core.identity import canonical_json
 from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError
 
@@ -46,16 +46,22 @@ def _parse(line: str, kind: type[Value], place: str) -> Value:
         raise ConfigError(f"{place}: {field}: {first['msg']}{found}") from error
 
 
-def append_jsonl(path: Path, values: Iterable[Frozen]) -> None:
-    """Append values as canonical JSON lines and wait until they are on disk.
+def _line(value: Frozen) -> str:
+    given = value.model_dump(mode="json", exclude_none=True)
+    return json.dumps(given, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
+
+def append_jsonl(path: Path, values: Iterable[Frozen]) -> None:
+    """Append values as JSON lines and wait until they are on disk.
+
+    Keys stay in their order: a judge is asked about an item as the gate wrote it, not as it sorts.
     A last line without its newline (a write that was cut off) is an error, not something to build on.
 
     Raises:
         UnreadableError: the file ends in the middle of a line, or cannot be written.
         ConfigError: a text is no Unicode.
     """
-    lines = "".join(canonical_json(value.model_dump(mode="json", exclude_none=True)) + "\n" for value in values)
+    lines = "".join(_line(value) + "\n" for value in values)
     try:
         data = lines.encode("utf-8")
     except UnicodeEncodeError as error:
