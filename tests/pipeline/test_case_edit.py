@@ -56,6 +56,7 @@ SCENES: list[tuple[str, dict[str, Any], list[dict[str, Any]]]] = [
     ("wrong_value", {"arguments": [{"tool": "cancel", "values": {"items": [{"n": 1}, {"n": 2}]}}]}, TWICE),
     ("wrong_value", {"arguments": [{"tool": "cancel", "values": {"id": "A2", "note": "x"}}]}, TWICE),
     ("wrong_value", {"arguments": [{"tool": "cancel", "values": {"id": "A2"}, "extras": "forbid"}]}, TWICE),
+    ("wrong_value", {"arguments": [{"tool": "cancel", "values": {"note": "x"}}]}, TWICE),
     (
         "wrong_value",
         {"arguments": [{"tool": "cancel", "values": {"id": "A9"}}, {"tool": "cancel", "values": {"id": "A2"}}]},

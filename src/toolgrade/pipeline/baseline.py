@@ -14,7 +14,7 @@ from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError
 from toolgrade.pipeline.loosening import loosened
 from toolgrade.pipeline.rundir import RUN, read_cases, read_json, read_run, write_json
-from toolgrade.pipeline.settings import Settings
+from toolgrade.pipeline.settings import ConsistencyThreshold, Settings
 
 FILE = "toolgrade-baseline.json"
 
@@ -110,13 +110,20 @@ def compare(old: Baseline, new: Baseline) -> Iterator[str]:
     yield from _thresholds(old.settings, new.settings)
     if new.settings.min_decided < old.settings.min_decided:
         yield f"min_decided: lowered {old.settings.min_decided:g} → {new.settings.min_decided:g}"
+    if old.settings.release and not new.settings.release:
+        yield "release: turned off"
     for bucket in old.settings.require_coverage:
         if bucket not in new.settings.require_coverage:
             yield f"required coverage {bucket}: removed"
     for check in old.checks:
         if check not in new.checks:
             yield f"check {check}: no longer run"
-    yield from loosened(_cases(old), _cases(new))
+    before, after = _cases(old), _cases(new)
+    yield from loosened(before, after)
+    for tag in dict.fromkeys(asked.tag for asked in old.settings.consistency.values() if asked.tag is not None):
+        for name, case in before.items():
+            if tag in case.tags and name in after and tag not in after[name].tags:
+                yield f"case {name}: tag {tag} removed, over which a consistency threshold is set"
 
 
 def _thresholds(old: Settings, new: Settings) -> Iterator[str]:
@@ -131,7 +138,11 @@ def _thresholds(old: Settings, new: Settings) -> Iterator[str]:
         if given is None:
             yield f"consistency threshold of {check}: removed"
         elif given.rate < asked.rate or given.k < asked.k or given.tag != asked.tag:
-            yield f"consistency threshold of {check}: changed {asked} → {given}"
+            yield f"consistency threshold of {check}: changed {_slice(asked)} → {_slice(given)}"
+
+
+def _slice(asked: ConsistencyThreshold) -> str:
+    return f"pass^{asked.k} >= {asked.rate:g} over {f'tag {asked.tag}' if asked.tag else 'all cases'}"
 
 
 def dropped(old: Baseline, new: Baseline) -> Iterator[str]:

@@ -135,7 +135,8 @@ def _without(entries: list[dict[str, Any]], entry: dict[str, Any], at: tuple[str
         held.pop(at[-1], None)
     if not entry["compare"]:
         del entry["compare"]
-    return entries
+    says_nothing = not values and not entry.get("compare") and entry.get("extras") != "forbid"
+    return [one for one in entries if not (says_nothing and one is entry)] or None
 
 
 def _speaks_of(path: str, at: tuple[str | int, ...], values: Any) -> bool:
@@ -158,8 +159,9 @@ def _at(value: Any, at: tuple[str | int, ...]) -> Any:
 
 def _set(values: Any, at: tuple[str | int, ...], value: Any) -> None:
     held = _at(values, at[:-1])
-    if isinstance(held, dict) or (isinstance(held, list) and isinstance(at[-1], int) and at[-1] < len(held)):
-        held[at[-1]] = value
+    last = at[-1]
+    if isinstance(held, dict) or (isinstance(held, list) and isinstance(last, int) and last < len(held)):
+        held[last] = value  # type: ignore[index]
 
 
 def _order(field: Any, finding: Finding) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolgrade.core.case import Case
+from toolgrade.core.case import AggregatePolicy, Case
 from toolgrade.core.expected import (
     ArgumentsExpected,
     Comparator,
@@ -16,6 +16,7 @@ from toolgrade.core.expected import (
     SelectionExpected,
 )
 from toolgrade.core.finding import CHECKS
+from toolgrade.gates.paths import select
 
 RANK = {
     "exact": 0,
@@ -41,8 +42,25 @@ def loosened(old: Mapping[str, Case], new: Mapping[str, Case]) -> Iterator[str]:
         else:
             for told in _case(case.expected or Expected.model_construct(), new[name].expected):
                 yield f"case {name}: {told}"
-            if case.aggregate != new[name].aggregate:
-                yield f"case {name}: aggregate policy changed"
+            for told in _aggregate(case.aggregate, new[name].aggregate):
+                yield f"case {name}: {told}"
+
+
+def _aggregate(old: AggregatePolicy, new: AggregatePolicy) -> Iterator[str]:
+    """Every check must pass under `binary`, so nothing is looser than that; weights have no looser direction."""
+    if new.policy == "binary":
+        return
+    if old.policy == "binary":
+        yield f"aggregate.policy: binary → {new.policy}"
+        return
+    for check in old.must_pass:
+        if check not in new.must_pass:
+            yield f"aggregate.must_pass: {check} removed"
+    if (new.threshold or 0) < (old.threshold or 0):
+        yield f"aggregate.threshold: {old.threshold:g} → {new.threshold:g}"
+    kept = {check: weight for check, weight in old.weights.items() if check not in new.must_pass}
+    if kept != new.weights:
+        yield f"aggregate.weights: {old.weights} → {new.weights}"
 
 
 def _case(old: Expected, new: Expected | None) -> Iterator[str]:
@@ -70,37 +88,58 @@ def _selection(old: SelectionExpected, new: SelectionExpected) -> Iterator[str]:
         yield "expected.selection.required: no longer says that no tool may be called"
     for tool, count in (Counter(old.required or ()) - Counter(new.required or ())).items():
         yield f"expected.selection.required: {tool} removed" + (f" ({count} times)" if count > 1 else "")
-    for tool in set(old.forbidden) - set(new.forbidden):
+    for tool in sorted(set(old.forbidden) - set(new.forbidden)):
         yield f"expected.selection.forbidden: {tool} removed"
-    for alternative in set(new.alternatives) - set(old.alternatives):
+    for alternative in sorted(set(new.alternatives) - set(old.alternatives)):
         yield f"expected.selection.alternatives: {list(alternative)} added"
-    if old.extras != new.extras and new.extras != "forbid":
+    if _more_extras(old.extras, new.extras):
         yield f"expected.selection.extras: {_told(old.extras)} → {_told(new.extras)}"
     if new.judge_routes and not old.judge_routes:
         yield "expected.selection.judge_routes: turned on"
 
 
+def _more_extras(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> bool:
+    if old == "allow" or new == "forbid":
+        return False
+    return new == "allow" or old == "forbid" or bool(set(new) - set(old))
+
+
 def _arguments(old: tuple[ArgumentsExpected, ...], new: tuple[ArgumentsExpected, ...]) -> Iterator[str]:
-    """Entries are compared in their order among the entries of the same tool."""
-    later = _by_tool(new)
-    for tool, entries in _by_tool(old).items():
+    """Entries that are not there as they were are compared in their order among those of the same tool."""
+    later = _by_tool([entry for entry in new if entry not in old])
+    for tool, entries in _by_tool([entry for entry in old if entry not in new]).items():
         for number, entry in enumerate(entries):
             place = f"expected.arguments {tool}" + (f" #{number + 1}" if len(entries) > 1 else "")
             if number >= len(later.get(tool, [])):
                 yield f"{place}: removed"
                 continue
-            after = later[tool][number]
-            for parameter in entry.values.keys() - after.values.keys():
-                yield f"{place}.{parameter}: removed"
-            for path in sorted({*entry.compare, *after.compare}):
-                if _looser(entry.compare.get(path, Comparator()), after.compare.get(path, Comparator())):
-                    was, now = entry.compare.get(path, Comparator()).kind, after.compare.get(path, Comparator()).kind
-                    yield f"{place} compare {path}: loosened ({was} → {now})"
-            if entry.extras == "forbid" and after.extras == "allow":
-                yield f"{place}.extras: forbid → allow"
+            yield from _entry(place, entry, later[tool][number])
 
 
-def _by_tool(entries: tuple[ArgumentsExpected, ...]) -> dict[str, list[ArgumentsExpected]]:
+def _entry(place: str, old: ArgumentsExpected, new: ArgumentsExpected) -> Iterator[str]:
+    for parameter in sorted(old.values.keys() - new.values.keys()):
+        yield f"{place}.{parameter}: removed"
+    for path in sorted({*old.compare, *new.compare}):
+        was, now = old.compare.get(path, Comparator()), new.compare.get(path, Comparator())
+        if path not in new.compare and not select(path, new.values):
+            yield f"{place} compare {path}: removed ({_named(was)})"
+        elif _looser(was, now):
+            yield f"{place} compare {path}: loosened ({_named(was)} → {_named(now)})"
+        elif now.kind == "subset" and select(path, old.values) != select(path, new.values):
+            yield f"{place} {path}: what `subset` asks for changed"
+    if old.extras == "forbid" and new.extras == "allow":
+        yield f"{place}.extras: forbid → allow"
+    for name in ("default_is_absent", "null_is_absent"):
+        if getattr(new, name) and not getattr(old, name):
+            yield f"{place}.{name}: false → true"
+
+
+def _named(comparator: Comparator) -> str:
+    rest = comparator.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True)
+    return comparator.kind + (f" {rest}" if rest else "")
+
+
+def _by_tool(entries: Sequence[ArgumentsExpected]) -> dict[str, list[ArgumentsExpected]]:
     grouped: dict[str, list[ArgumentsExpected]] = {}
     for entry in entries:
         grouped.setdefault(entry.tool, []).append(entry)
@@ -112,7 +151,7 @@ def _looser(old: Comparator, new: Comparator) -> bool:
         return True
     if old.kind != new.kind:
         return RANK[new.kind] >= RANK[old.kind] and new.kind != "exact"
-    more = len(new.values or ()) > len(old.values or ())
+    more = any(value not in (old.values or ()) for value in new.values or ())
     return more or (new.abs or 0) > (old.abs or 0) or (new.rel or 0) > (old.rel or 0) or new.pattern != old.pattern
 
 
@@ -131,8 +170,15 @@ def _recovery(old: RecoveryExpected, new: RecoveryExpected) -> Iterator[str]:
     if new.may_give_up and not old.may_give_up:
         yield "expected.recovery.may_give_up: false → true"
     for tool, names in new.fallbacks.items():
-        for name in set(names) - set(old.fallbacks.get(tool, names if tool not in old.fallbacks else ())):
+        for name in sorted(set(names) - set(old.fallbacks.get(tool, names))):
             yield f"expected.recovery.fallbacks.{tool}: {name} added"
+    for tool in sorted(old.fallbacks.keys() - new.fallbacks.keys()):
+        yield f"expected.recovery.fallbacks.{tool}: removed, so any other tool may stand in"
+    for tool in sorted(old.error_when):
+        if old.error_when[tool] != new.error_when.get(tool):
+            yield f"expected.recovery.error_when.{tool}: removed or changed"
+    for tool in sorted(set(old.empty_is_error) - set(new.empty_is_error)):
+        yield f"expected.recovery.empty_is_error: {tool} removed"
     yield from _removed("recovery.faults", _items(old.faults), _items(new.faults))
 
 
