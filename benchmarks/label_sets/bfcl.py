@@ -37,7 +37,8 @@ ARGUMENTS: dict[str, Any] = {
     "single_roles": ["derived"],
     "salt": "bfcl-1",
     "notes": "Derived, not human: some values outside the list still say what the user meant (UK for GB, another time "
-    "format), so that a good judge disagrees with some of these labels. Such a set never makes a judge trusted. Not to "
+    "format), so that a good judge disagrees with some of these labels. All values of a call are in question, where a "
+    "run asks about what its gate left open. Such a set never makes a judge trusted. Not to "
     "be concluded: a judge's accuracy, for the labels are no truth; how often models get values wrong, for half of "
     "these are by the sampling. Good for comparing two judges and for seeing one change.",
 }

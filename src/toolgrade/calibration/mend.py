@@ -30,7 +30,10 @@ class Evidence(Frozen):
 
 
 _FIXED: dict[str, tuple[str, str]] = {
-    "uncalibrated": ("this judge was never measured against people", "run toolgrade calibrate {dimension} --set SET"),
+    "uncalibrated": (
+        "this judge was never measured against people",
+        "run toolgrade calibrate {dimension} --set SET; toolgrade labels status {dimension} lists the sets",
+    ),
     "no_labels": (
         "there is no label of this dimension, not even a shipped one",
         "collect items and label them: toolgrade labels add --help",
