@@ -40,7 +40,8 @@ CARD: dict[str, Any] = {
     "salt": "box-1",
     "notes": "One sentence an item: whole texts would give one class only, for every text holds errors (1,214 in 60). "
     "What a box score cannot hold was checked elsewhere by the annotators, so sentences on other games are left out. "
-    "Box scores are turned into one row a player and shown whole, where a run shows what lies near. Not to be concluded: how good people are at this (one curated label, "
+    "Box scores are turned into one row a player and shown whole, where a run shows what lies near. "
+    "Not to be concluded: how good people are at this (one curated label, "
     "no agreement known), how often such sentences are wrong (half of these are, by the sampling), or how a judge does "
     "on answers about other things than numbers in a table.",
 }
