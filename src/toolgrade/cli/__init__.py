@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -74,6 +75,9 @@ def toolgrade() -> None:
 
 def main() -> None:
     """Run the command line; errors of ours become one line on stderr and their exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what the terminal or the log cannot write is written as an escape
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(toolgrade(standalone_mode=False))
     except click.ClickException as error:
