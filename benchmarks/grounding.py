@@ -3,7 +3,7 @@
 Run: python benchmarks/grounding.py [--half dev|test|all] [--data NAME] [--list]
 Texts are split by a hash of their payload; rules were tuned on `dev`, `test` is reported (docs/grounding.md).
 `precision_confirmed` adds what people left unmarked but a second, plain reading of the forecast shows to be wrong.
-`tau_bench` is read whole: recorded runs without marks.
+`tau_bench` and `tau2` are read whole: recorded runs without marks, into which errors are seeded.
 `--list` prints every claim that contradicts the payload, with what people marked there.
 """
 
@@ -131,6 +131,7 @@ def _spans(row: dict[str, Any], text: str) -> Iterator[Span]:
         yield Span(start, end, str(mark["type"]), wrong)
 
 
+AGENTS = {"tau_bench": "tau_bench_airline/gpt-4o-airline.json", "tau2": "tau2/gym*.json"}
 SETS = {"accuracy_shared_task": accuracy, "quintd": quintd, "d2t_eval": d2t}
 
 
@@ -196,24 +197,50 @@ def count(marked: Marked, counts: Counter[str], show: bool) -> None:
         counts["errors"] += 1
 
 
-def agents(show: bool) -> None:
-    """Print what the gate says of the 200 recorded runs of tau-bench airline, which carry no marks."""
+def agents(name: str, show: bool) -> None:
+    """Print what the gate says of recorded runs that carry no marks, and of errors seeded into their answers."""
     counts: Counter[str] = Counter()
     times = []
-    for record in read_traces(DATA / "tau_bench_airline/gpt-4o-airline.json"):
-        assert record.trace is not None, record.error
-        view = TraceView(record.trace)
-        started = time.process_time()
-        result = check_utilization(None, view)
-        times.append(time.process_time() - started)
-        counts.update(result.detail)
-        counts[result.status] += 1
-        for finding in result.findings if show else ():
-            print(record.trace.id, finding)
-    median = round(sorted(times)[len(times) // 2] * 1000, 1)
+    for path in sorted(DATA.glob(AGENTS[name])):
+        for record in read_traces(path):
+            assert record.trace is not None, record.error
+            view = TraceView(record.trace)
+            started = time.process_time()
+            result = check_utilization(None, view)
+            times.append(time.process_time() - started)
+            counts.update(result.detail)
+            counts[result.status] += 1
+            counts.update(f"seeded_{verdict}" for verdict in seeded(record.trace, view))
+            for finding in result.findings if show else ():
+                print(record.trace.id, finding)
     names = ("claims", "grounded", "contradicted", "open", "derived", "given", "turns", "turns_open", "failed")
-    line = {"benchmark": "grounding", "data": "tau_bench", "traces": len(times), **{n: counts[n] for n in names}}
-    print(json.dumps({**line, "median_cpu_ms": median}))
+    seeds = ("seeded_grounded", "seeded_contradicted", "seeded_open")
+    line = {"benchmark": "grounding", "data": name, "traces": len(times), **{n: counts[n] for n in (*names, *seeds)}}
+    print(json.dumps({**line, "median_cpu_ms": round(sorted(times)[len(times) // 2] * 1000, 1)}))
+
+
+def seeded(trace: Trace, view: TraceView) -> Iterator[str]:
+    """Yield what becomes of up to three right numbers of a run when one digit of each is changed, one at a time."""
+    _, read_ = read_trace(view)
+    right = [
+        (said, item)
+        for said, reading in read_
+        for item in reading.claims
+        if item.verdict == "grounded"
+        and item.how == "linked"
+        and item.claim.kind == "number"
+        and item.claim.text[-1:].isdigit()
+    ]
+    for said, item in right[:: max(1, len(right) // 3)][:3]:
+        start, end = item.at + item.claim.start, item.at + item.claim.end
+        told = said.text[start:end]
+        wrong = told[:-1] + str((int(told[-1]) + 3) % 10)
+        text = said.text[:start] + wrong + said.text[end:]
+        messages = list(trace.messages)
+        messages[said.message] = messages[said.message].model_copy(update={"content": text})
+        _, again = read_trace(TraceView(trace.model_copy(update={"messages": tuple(messages[: said.message + 1])})))
+        claims = [i for s, r in again if s.message == said.message for i in r.claims]
+        yield next((i.verdict for i in claims if i.at + i.claim.start == start), "open")
 
 
 def share(part: int, whole: int) -> float | None:
@@ -223,8 +250,9 @@ def share(part: int, whole: int) -> float | None:
 def main(arguments: list[str]) -> None:
     half = arguments[arguments.index("--half") + 1] if "--half" in arguments else "test"
     only = arguments[arguments.index("--data") + 1] if "--data" in arguments else None
-    if only in (None, "tau_bench"):
-        agents("--list" in arguments)
+    for name in AGENTS:
+        if only in (None, name):
+            agents(name, "--list" in arguments)
     for name, texts in SETS.items():
         if only not in (None, name):
             continue
