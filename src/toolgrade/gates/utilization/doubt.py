@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, spread, unmatched
@@ -28,6 +28,7 @@ from toolgrade.gates.utilization.lexicon import (
 )
 from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
 from toolgrade.gates.utilization.shapes import quantity
+from toolgrade.gates.utilization.words import name_tokens
 
 _WIDE = 200
 _TIMES = re.compile(
@@ -40,6 +41,7 @@ _OTHER_UNIT = re.compile(
     r"\s*(?:°\s?F|F\b|degrees?\s+F|mph|miles|knots|k(?:m/h|ph|mh)|in(?:ch|ches|\b)|feet|ft\b|mm\b|cm\b|lbs?\b)",
     re.IGNORECASE,
 )
+_BESIDE = re.compile(r"[\s*_`(:=–-]*(?:is|was|costs?|at|for)?[\s(:]*")
 _PRONOUN = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|that)\b", re.IGNORECASE)
 
 
@@ -66,6 +68,7 @@ def doubt(case: Case, linked: list[int]) -> str | None:
         or unsaid(case.sentence, case.claim)
         or narrowed(case.sentence, case.claim, told(case.index, case.sentence, linked))
         or _elsewhere(case, linked)
+        or _added_up(case)
     )
 
 
@@ -80,19 +83,29 @@ def _loose(case: Case, linked: list[int]) -> str | None:
     if case.claim.weak and case.level:
         return "the record is named elsewhere"
     if word is not None:
-        if case.claim.unit == "money" and not MONEY.intersection(w.norm for w in (word, *case.named.others)):
+        beside = _BESIDE.fullmatch(case.sentence.text, word.end, case.claim.start)
+        if case.claim.unit == "money" and not beside and not MONEY.intersection(_words(case)):
             return "no word for money names it"
         own = [index.fields[index.leaves[leaf].field].tokens for leaf in linked]
-        if not all(_names_it(index, case, tokens) for tokens in own):
+        group = _names_group(case, linked)
+        if not group and not all(_names_it(index, case, tokens) for tokens in own):
             return "the field is named by a word that is not its own"
         left = unmatched(index, case.named, linked)
         if left:
             return f"its name says more than the field's: {left[0]!r}"
+    return _other_field(case, linked)
+
+
+def _other_field(case: Case, linked: list[int]) -> str | None:
+    """Say whether the linked fields hold another thing than is told, by their names."""
+    index = case.index
     held = [index.fields[index.leaves[leaf].field] for leaf in linked]
     if case.claim.unit == "percent" and not all(PERCENT.intersection((*f.tokens, *f.around)) for f in held):
         return "the field is no share"
-    unsaid_part = case.claim.unit != "percent" and next((part for f in held for part in _not_said(case, f)), None)
-    return f"the field's name says more than is told: {unsaid_part!r}" if unsaid_part else None
+    if case.claim.unit == "percent" or _names_group(case, linked):
+        return None
+    more = next((part for f in held for part in _not_said(case, f)), None)
+    return f"the field's name says more than is told: {more!r}" if more else None
 
 
 def _is_code(case: Case, leaf: int) -> bool:
@@ -104,6 +117,23 @@ def in_sole_field(case: Case, linked: list[int]) -> bool:
     """Say whether a sentence names a row of a table that has one column of numbers: it can mean no other."""
     sole = case.index.sole(case.index.documents[-1])
     return sole is not None and case.level == 0 and all(case.index.leaves[leaf].field == sole for leaf in linked)
+
+
+def _words(case: Case) -> list[str]:
+    """Return the word that names the field and those that belong to it."""
+    return [] if case.named.word is None else [word.norm for word in (case.named.word, *case.named.others)]
+
+
+def _names_group(case: Case, linked: list[int]) -> bool:
+    """Say whether an amount is told of a group of amounts by the group's name: one of the `prices`."""
+    index = case.index
+    groups = {index.fields[index.leaves[leaf].field].path[:-1] for leaf in linked}
+    if case.claim.unit != "money" or len(groups) != 1 or not (group := groups.pop()):
+        return False
+    alike = [f for f in index.fields if f.path[:-1] == group and quantity(index.leaves[f.leaves[0]].value) is not None]
+    if len(alike) < 2:
+        return False
+    return any(index.weight(word, token) >= 0.9 for word in _words(case) for token in name_tokens(group[-1]))
 
 
 def _not_said(case: Case, field: Field) -> list[str]:
@@ -125,7 +155,8 @@ def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
 
 def _ambiguous(case: Case, linked: list[int]) -> str | None:
     held = [case.index.leaves[leaf] for leaf in linked]
-    several = len({str(leaf.value) for leaf in held}) > 1 and len({leaf.record for leaf in held}) > 1
+    differ = any(len({str(o.value) for o in held if o.field == leaf.field}) > 1 for leaf in held[:_WIDE])
+    several = differ and len({leaf.record for leaf in held}) > 1
     if several and not (_beyond(case, linked) or _quotes_none(case, held)):
         return "several values are linked"
     own = sorted((m for m in case.mentions[:2] if m in case.sentence.mentions), key=lambda m: m.start)
@@ -223,6 +254,23 @@ def _elsewhere(case: Case, linked: list[int]) -> str | None:
                     near = alike or other or index.leaves[leaf].record == record
                     if near and leaf not in linked:
                         return "another value of the record agrees"
+    return None
+
+
+def _added_up(case: Case) -> str | None:
+    """Say whether an amount is the sum of two amounts of records that are named around it: the legs of a trip."""
+    index, claim = case.index, case.claim
+    if claim.unit != "money":
+        return None
+    named = [mention for mention in case.mentions if mention.naming][:4]
+    for field in (field for field in index.fields if is_money(field)):
+        sides = [
+            {leaf for r in mention.records[:40] for leaf in index.within(field.number, r)[:40]} for mention in named
+        ]
+        values = [{v for leaf in side if (v := quantity(index.leaves[leaf].value)) is not None} for side in sides]
+        for one, other in combinations(values, 2):
+            if any(abs(a + b - claim.number) <= claim.step / 2 for a in one for b in other):
+                return "two values of the named records add up to it"
     return None
 
 

@@ -68,7 +68,7 @@ def _second_look(index: Index, item: Settled, earlier: list[Settled], texts: lis
     if other is not None:
         return other
     if given(texts, item.sentence, item.claim):
-        if item.verdict == "open":
+        if item.verdict == "open" and not (item.leaves and item.claim.kind == "number"):
             return item._replace(verdict="grounded", how="given")
         return item._replace(verdict="open", how="given otherwise by the user or system prompt")
     return item
