@@ -167,3 +167,34 @@ def test_diff_fails_on_a_regression(cli: Callable, tmp_path: Path) -> None:
     assert "field    cancel/id: 0 → 1" in done.out
     assert cli("diff", "candidate", "base").code == 0
     assert cli("diff", "base", "candidate", "--tolerance", "1").code == 0
+
+
+def test_diff_lets_nothing_pass_that_nobody_graded(cli: Callable, tmp_path: Path) -> None:
+    """Missing traces, and checks graded without their expectation, are named and exit 2: they have not passed."""
+    traces, cases = write_suite(tmp_path, [("a", GOOD), ("a", WRONG_VALUE), ("b", SILENT), ("b", SILENT)])
+    cli("grade", traces, "--cases", cases, "--out", "base")
+    whole = traces.read_text()
+    traces.write_text("".join(whole.splitlines(keepends=True)[:3]) + '{"id": "torn\n')
+    assert cli("grade", traces, "--cases", cases, "--out", "torn").code == 3
+    done = cli("diff", "base", "torn")
+    assert done.code == 2
+    assert "1 only in the base: b (trial 3)" in done.out
+    assert cli("diff", "base", "torn", "--tolerance", "0.25").code == 0
+    traces.write_text(whole)
+    cases.write_text(cases.read_text().replace("      arguments:\n        - {tool: cancel, values: {id: A1}}\n", ""))
+    cli("grade", traces, "--cases", cases, "--out", "unstated")
+    done = cli("diff", "base", "unstated")
+    assert done.code == 2
+    assert "arguments decided in the base only: a (trial 0), a (trial 1)" in done.out
+
+
+def test_diff_names_what_moved(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD), ("b", SILENT)])
+    cli("grade", traces, "--cases", cases, "--out", "base")
+    failed = [*GOOD[:2], {**GOOD[2], "content": "503 service unavailable", "status": 503}, GOOD[1], *GOOD[2:]]
+    traces, cases = write_suite(tmp_path, [("a", failed), ("b", MISSING)])
+    cli("grade", traces, "--cases", cases, "--out", "candidate")
+    done = cli("diff", "base", "candidate")
+    assert "stage    same_call: 0 → 1" in done.out
+    assert "tool     selection: look: 0 → 2" in done.out
+    assert "finding  call_when_none_expected: 0 → 1" in done.out

@@ -14,11 +14,16 @@ from toolgrade.report.difference import print_comparison
 @click.command()
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("candidate", type=click.Path(path_type=Path))
-@click.option("--tolerance", type=click.FloatRange(0, 1), default=0.0, help="How far a rate may fall (default 0).")
+@click.option(
+    "--tolerance", type=click.FloatRange(0, 1), default=0.0, help="How far a rate may fall, from 0 to 1 (default 0)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON, and nothing else, on stdout.")
 @click.pass_context
 def diff(ctx: click.Context, base: Path, candidate: Path, tolerance: float, as_json: bool) -> None:
-    """Compare the run directories BASE and CANDIDATE; exits 1 where a check fell by more than the tolerance.
+    """Compare the run directories BASE and CANDIDATE, paired by case and trial.
+
+    Exits 1 where a check's rate fell by more than the tolerance, and 2 where more than that share of what BASE
+    decided is missing or undecided in CANDIDATE: what nobody graded has not passed.
 
     \b
     Examples:
@@ -30,5 +35,4 @@ def diff(ctx: click.Context, base: Path, candidate: Path, tolerance: float, as_j
         click.echo(comparison.model_dump_json())
     else:
         print_comparison(terminal(), comparison, tolerance)
-    fell = any(check.beyond(tolerance) for name, check in comparison.checks.items() if name != "aggregate")
-    ctx.exit(1 if fell else 0)
+    ctx.exit(comparison.exit_code(tolerance))

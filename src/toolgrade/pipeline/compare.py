@@ -13,7 +13,7 @@ from pydantic import Field
 from toolgrade.core.finding import CHECKS
 from toolgrade.core.model import Frozen
 from toolgrade.core.result import TraceResult
-from toolgrade.core.verdict import Status
+from toolgrade.core.verdict import Basis, Status
 from toolgrade.errors import ConfigError
 from toolgrade.pipeline.rundir import read_results
 from toolgrade.stats.bootstrap import Array, bca
@@ -21,7 +21,10 @@ from toolgrade.stats.estimate import Estimate, undefined
 from toolgrade.stats.paired import mcnemar
 
 Key = tuple[str, int]
-Cell = tuple[Status, Status]
+Graded = tuple[Status, Basis | None]
+"""What a run made of a check on one trace. Rates by expectation and by rule alone are not compared."""
+
+Cell = tuple[Graded, Graded]
 
 
 class CheckComparison(Frozen):
@@ -29,7 +32,8 @@ class CheckComparison(Frozen):
 
     `difference` is the candidate's rate minus the base's; its interval resamples cases where a case has several
     trials, else it is Agresti and Min's. `p` is McNemar's mid-p. `undecided` counts pairs (base status,
-    candidate status) of which one is neither passed nor failed; they enter nothing.
+    candidate status) of which one is neither passed nor failed, or that were graded on another basis; they enter
+    nothing. `lost` are those that only the base decided, but for arguments that a failed selection blocks.
     """
 
     check: str
@@ -41,6 +45,7 @@ class CheckComparison(Frozen):
     difference: Estimate
     fixed_traces: tuple[str, ...] = ()
     regressed_traces: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     undecided: dict[str, int] = Field(default_factory=dict)
 
     @property
@@ -51,6 +56,10 @@ class CheckComparison(Frozen):
     def beyond(self, tolerance: float) -> bool:
         """Say whether the rate fell by more than `tolerance`."""
         return self.difference.value is not None and self.difference.value < -tolerance
+
+    def undecided_beyond(self, tolerance: float) -> bool:
+        """Say whether more than this share of what the base decided is undecided in the candidate."""
+        return len(self.lost) > tolerance * (self.paired + len(self.lost))
 
 
 class Movement(Frozen):
@@ -72,6 +81,14 @@ class Comparison(Frozen):
     only_candidate: tuple[str, ...]
     checks: dict[str, CheckComparison]
     movements: tuple[Movement, ...]
+
+    def exit_code(self, tolerance: float) -> int:
+        """Return 2 where the candidate leaves out or undecided more than `tolerance` allows, 1 where a check fell."""
+        checks = [check for name, check in self.checks.items() if name != "aggregate"]
+        missing = len(self.only_base) > tolerance * (self.paired + len(self.only_base))
+        if missing or any(check.undecided_beyond(tolerance) for check in checks):
+            return 2
+        return 1 if any(check.beyond(tolerance) for check in checks) else 0
 
 
 def compare_runs(base: Path, candidate: Path) -> Comparison:
@@ -108,16 +125,16 @@ def compare_runs(base: Path, candidate: Path) -> Comparison:
     )
 
 
-def _read(folder: Path) -> tuple[dict[Key, dict[str, Status]], Counter[tuple[str, str]]]:
-    """Return statuses by case and trial, and in how many traces each finding, tool, field and stage occurs."""
-    statuses: dict[Key, dict[str, Status]] = {}
+def _read(folder: Path) -> tuple[dict[Key, dict[str, Graded]], Counter[tuple[str, str]]]:
+    """Return statuses and bases by case and trial, and in how many traces each finding, tool, field or stage is."""
+    statuses: dict[Key, dict[str, Graded]] = {}
     moves: Counter[tuple[str, str]] = Counter()
     for result in read_results(folder):
         key = (result.case_id or result.trace_id, result.trial)
         if key in statuses:
             raise ConfigError(f"{folder}: {_name(key)} occurs twice; give each trial of a case its own number")
-        statuses[key] = {check: checked.status for check, checked in result.checks.items()}
-        statuses[key]["aggregate"] = result.aggregate.status
+        statuses[key] = {check: (checked.status, checked.basis) for check, checked in result.checks.items()}
+        statuses[key]["aggregate"] = (result.aggregate.status, None)
         moves.update(set(_marks(result)))
     return statuses, moves
 
@@ -137,18 +154,21 @@ def _marks(result: TraceResult) -> Iterator[tuple[str, str]]:
 
 
 def _compare(check: str, pairs: dict[Key, Cell]) -> CheckComparison:
-    cells: Counter[Cell] = Counter()
+    cells: Counter[tuple[Status, Status]] = Counter()
     undecided: Counter[str] = Counter()
     by_case: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    named: defaultdict[Cell, list[str]] = defaultdict(list)
-    for key, cell in pairs.items():
-        if not (_decided(cell[0]) and _decided(cell[1])):
-            if cell != ("not_applicable", "not_applicable"):
-                undecided[f"{cell[0]} → {cell[1]}"] += 1
+    named: defaultdict[tuple[Status, Status], list[str]] = defaultdict(list)
+    lost: list[str] = []
+    for key, (before, after) in pairs.items():
+        if not _comparable(before, after):
+            if {before[0], after[0]} != {"not_applicable"}:
+                undecided[_pair(before, after)] += 1
+            if _decided(before) and after[0] != "blocked":
+                lost.append(_name(key))
             continue
-        cells[cell] += 1
-        named[cell].append(_name(key))
-        by_case[key[0]][0] += (cell[1] == "passed") - (cell[0] == "passed")
+        cells[before[0], after[0]] += 1
+        named[before[0], after[0]].append(_name(key))
+        by_case[key[0]][0] += (after[0] == "passed") - (before[0] == "passed")
         by_case[key[0]][1] += 1
     both, fixed = cells["passed", "passed"], cells["failed", "passed"]
     regressed, neither = cells["passed", "failed"], cells["failed", "failed"]
@@ -163,6 +183,7 @@ def _compare(check: str, pairs: dict[Key, Cell]) -> CheckComparison:
         difference=_difference(check, test.difference, list(by_case.values())) if cells else undefined("no_items"),
         fixed_traces=tuple(named["failed", "passed"]),
         regressed_traces=tuple(named["passed", "failed"]),
+        lost=tuple(lost),
         undecided=dict(undecided.most_common()),
     )
 
@@ -180,8 +201,18 @@ def _mean(totals: Array) -> Array:
     return np.asarray(totals[..., 0] / totals[..., 1], dtype=np.float64)
 
 
-def _decided(status: Status) -> bool:
-    return status in ("passed", "failed")
+def _decided(graded: Graded) -> bool:
+    return graded[0] in ("passed", "failed")
+
+
+def _comparable(before: Graded, after: Graded) -> bool:
+    return _decided(before) and _decided(after) and before[1] == after[1]
+
+
+def _pair(before: Graded, after: Graded) -> str:
+    if _decided(before) and _decided(after):
+        return f"{before[0]} by {before[1]} → {after[0]} by {after[1]}"
+    return f"{before[0]} → {after[0]}"
 
 
 def _name(key: Key) -> str:

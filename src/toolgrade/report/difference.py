@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from toolgrade.pipeline.compare import CheckComparison, Comparison
+from toolgrade.core.printable import printable
+from toolgrade.pipeline.compare import CheckComparison, Comparison, Movement
 
 MOST = 12
 
 
 def print_comparison(console: Console, comparison: Comparison, tolerance: float) -> None:
     """Print per check what was fixed and what regressed, then which findings, tools, fields and stages moved."""
-    told = f"{comparison.paired} traces paired by case and trial"
-    for count, where in ((len(comparison.only_base), "base"), (len(comparison.only_candidate), "candidate")):
-        told += f", {count} only in the {where}" if count else ""
-    console.print(told)
+    console.print(f"{comparison.paired} traces paired by case and trial")
+    for names, where in ((comparison.only_base, "base"), (comparison.only_candidate, "candidate")):
+        if names:
+            console.print(Text(f"{len(names)} only in the {where}: {_some(names)}", "yellow"), soft_wrap=True)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("Check", "pass in both", "fixed", "regressed", "fail in both", "difference", "95 % interval", "mid-p"):
         table.add_column(name, justify="left" if name == "Check" else "right", no_wrap=True)
@@ -24,18 +27,36 @@ def print_comparison(console: Console, comparison: Comparison, tolerance: float)
         table.add_row(*_row(check, tolerance))
     console.print(table)
     for check in comparison.checks.values():
-        for pair, count in check.undecided.items():
-            console.print(Text(f"{check.check}: {count} undecided ({pair})", "yellow"), soft_wrap=True)
-        if check.regressed_traces and check.check != "aggregate":
-            names = ", ".join(check.regressed_traces[:5]) + (", …" if len(check.regressed_traces) > 5 else "")
-            console.print(Text(f"{check.check} regressed in {names}", "red"), soft_wrap=True)
+        _notes(console, check)
     if comparison.movements:
-        console.print("\n[bold]What moved[/] (traces in base → candidate)")
-        for move in comparison.movements[:MOST]:
-            style = "red" if move.candidate > move.base else "green"
-            console.print(Text(f"  {move.kind:<8} {move.name}: {move.base} → {move.candidate}", style), soft_wrap=True)
-        if len(comparison.movements) > MOST:
-            console.print(f"  … and {len(comparison.movements) - MOST} more (--json has them all)")
+        _movements(console, comparison.movements)
+
+
+def _notes(console: Console, check: CheckComparison) -> None:
+    """Name what is undecided, and where the check regressed or lost its decision."""
+    for pair, count in check.undecided.items():
+        console.print(Text(f"{check.check}: {count} undecided ({pair})", "yellow"), soft_wrap=True)
+    if check.check == "aggregate":
+        return
+    if check.regressed_traces:
+        console.print(Text(f"{check.check} regressed in {_some(check.regressed_traces)}", "red"), soft_wrap=True)
+    if check.lost:
+        told = f"{check.check} decided in the base only: {_some(check.lost)}"
+        console.print(Text(told, "bold yellow"), soft_wrap=True)
+
+
+def _movements(console: Console, movements: Sequence[Movement]) -> None:
+    console.print("\n[bold]What moved[/] (traces in base → candidate)")
+    for move in movements[:MOST]:
+        style = "red" if move.candidate > move.base else "green"
+        told = printable(f"  {move.kind:<8} {move.name}: {move.base} → {move.candidate}")
+        console.print(Text(told, style), soft_wrap=True)
+    if len(movements) > MOST:
+        console.print(f"  … and {len(movements) - MOST} more (--json has them all)")
+
+
+def _some(names: Sequence[str]) -> str:
+    return printable(", ".join(names[:5]) + (", …" if len(names) > 5 else ""))
 
 
 def _row(check: CheckComparison, tolerance: float) -> list[Text]:
