@@ -27,7 +27,11 @@ def is_finite(value: Any) -> bool:
 
 
 def _finite(value: Any) -> Any:
-    if value.__class__ is not str and value is not None and not is_finite(value):
+    try:
+        fine = value.__class__ is str or value is None or is_finite(value)
+    except RecursionError:
+        raise ValueError("is nested deeper than can be followed; expected a few hundred levels at most") from None
+    if not fine:
         raise ValueError("holds a number that is NaN or infinite, which JSON does not have")
     return value
 
