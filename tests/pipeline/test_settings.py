@@ -21,9 +21,11 @@ def test_the_nearest_file_wins_and_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[thresholds]\nselektion = 0.9\n", "selection"),
-        ("[thresholds]\nselection = 1.5\n", "from 0 to 1"),
-        ("min_decidet = 0.9\n", "min_decided"),
+        ("[thresholds]\nselektion = 0.9\n", "thresholds.selektion: found text"),
+        ("[thresholds]\nselektion = 0.9\n", "Did you mean 'selection'?"),
+        ("[thresholds]\nselection = 1.5\n", ": thresholds: selection = 1.5 is no rate; expected a number from 0 to 1."),
+        ("min_decidet = 0.9\n", "min_decidet: unknown field. Did you mean 'min_decided'?"),
+        ("min_decided = 7\n", "min_decided: found a number 7, expected less than or equal to 1."),
         ("thresholds = [\n", "no valid TOML"),
     ],
 )

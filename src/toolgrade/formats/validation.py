@@ -76,7 +76,8 @@ def _sentence(item: ErrorDetails, model: type[BaseModel], loc: Location) -> str:
     if kind == "literal_error":
         near = suggestion(found, str(item["ctx"]["expected"]).replace("'", "").replace(" or ", ", ").split(", "))
         return f"found {describe(found)}, expected {item['ctx']['expected']}.{near}"
-    expected = _EXPECTED.get(kind) or item["msg"][:1].lower() + item["msg"][1:]
+    said = item["msg"].removeprefix("Input should be ")
+    expected = _EXPECTED.get(kind) or said[:1].lower() + said[1:]
     return f"found {describe(found)}, expected {expected}."
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 from toolgrade.core.finding import CHECKS, Check
 from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
+from toolgrade.formats.validation import explain
 
 
 class Settings(Frozen):
@@ -81,11 +82,7 @@ def _settings(table: dict[str, Any], path: Path) -> Settings:
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        names = CHECKS if first["loc"][0] in ("thresholds", "consistency") else tuple(Settings.model_fields)
-        hint = suggestion(str(first["loc"][-1 if first["loc"][-1] != "[key]" else -2]), names)
-        raise ConfigError(f"{path}: {where}: {first['msg']}.{hint}") from error
+        raise ConfigError(f"{path}: {explain(error, Settings)}") from error
 
 
 def parse_fail_under(written: tuple[str, ...]) -> dict[Check, float]:
