@@ -165,3 +165,16 @@ def test_the_same_traces_elsewhere_give_the_same_summary(tmp_path: Path) -> None
         plan = RunPlan(traces=tmp_path / name / "traces.jsonl", suite=load_suite(tmp_path / name / "cases.yaml"))
         summaries.append((run(plan, tmp_path / f"run-{name}").folder / SUMMARY).read_bytes())
     assert summaries[0] == summaries[1]
+
+
+def test_a_directory_in_which_a_file_changed_is_another_run(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("one", "two"):
+        (folder / f"{name}.json").write_text(json.dumps(GOOD))
+    before = RunPlan(traces=folder)
+    first = before.identity()
+    assert run(before, tmp_path / "run").summary.tools_called == {"look": 2, "cancel": 2}
+    (folder / "two.json").write_text(json.dumps(MISSING))
+    assert before.identity() != first
+    assert run(before, tmp_path / "again").summary.tools_called == {"look": 2, "cancel": 1}

@@ -90,12 +90,14 @@ class RunPlan(Frozen):
             UnreadableError: there are no such traces.
         """
         try:
-            stat = self.traces.stat()
+            files = [path for path in self.traces.rglob("*") if path.is_file()] if self.traces.is_dir() else []
+            stats = [path.stat() for path in (self.traces, *files)]
         except OSError as error:
             raise UnreadableError(f"{self.traces}: {error.strerror}") from error
+        size, modified = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
         return {
             "toolgrade": toolgrade.__version__,
-            "traces": {"path": str(self.traces), "bytes": stat.st_size, "modified_ns": stat.st_mtime_ns},
+            "traces": {"path": str(self.traces), "bytes": size, "modified_ns": modified},
             "format": self.format,
             "join": self.join,
             "checks": list(self.checks),
