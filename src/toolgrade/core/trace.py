@@ -21,9 +21,10 @@ def is_finite(value: Any) -> bool:
     """Whether every number in a JSON value is one that JSON has: neither NaN nor infinite."""
     if isinstance(value, float):
         return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(is_finite, value.values()))
-    return all(map(is_finite, value)) if isinstance(value, list | tuple) else True
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        if item.__class__ is not str and not is_finite(item):  # most items are texts
+            return False
+    return True
 
 
 def _finite(value: Any) -> Any:
