@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.pipeline.support import GOOD, MISSING, SILENT, WRONG_VALUE, write_suite
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -89,6 +91,46 @@ def test_select_and_mistakes(tmp_path: Path) -> None:
     wrong = pytest_in(tmp_path, MARKED.replace('"cases.yaml"', '"nothing.yaml"'))
     assert wrong.returncode == 4 or "nothing.yaml" in wrong.stdout + wrong.stderr
     assert "nothing.yaml" in wrong.stdout + wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('case="cases.yaml", traces="traces.jsonl"', "takes no 'case'. Did you mean 'cases'?"),
+        ('"cases.yaml", traces="traces.jsonl"', "takes names only; write cases='cases.yaml'"),
+        ('traces="traces.jsonl"', "needs cases=FILE"),
+        ('cases="cases.yaml"', "needs one of traces=FILE and traces_from=FIXTURE"),
+        ('cases="cases.yaml", traces="gone.jsonl"', "gone.jsonl"),
+    ],
+)
+def test_a_mistake_in_the_mark_is_named(tmp_path: Path, written: str, told: str) -> None:
+    write_suite(tmp_path, [("a", GOOD), ("b", SILENT)])
+    done = pytest_in(tmp_path, MARKED.replace('cases="cases.yaml", traces="traces.jsonl"', written))
+    assert done.returncode != 0
+    assert told in done.stdout + done.stderr
+
+
+def test_nothing_chosen_and_misspelt_checks_are_no_success(tmp_path: Path) -> None:
+    write_suite(tmp_path, [("a", GOOD), ("b", SILENT)])
+    for options, told in (
+        (("--toolgrade-select", "tag:no_tol"), "cases.yaml holds no case that --toolgrade-select tag:no_tol picks"),
+        (("--toolgrade-check", "selektion"), "there is no check 'selektion'. Did you mean 'selection'?"),
+    ):
+        done = pytest_in(tmp_path, MARKED, *options)
+        assert done.returncode != 0
+        assert told in done.stdout + done.stderr
+    unused = pytest_in(
+        tmp_path, MARKED.replace("test_bookings(toolgrade)", "test_bookings()").replace("    toolgrade.", "    pass  #")
+    )
+    assert "take the fixture `toolgrade`" in unused.stdout + unused.stderr
+    assert "Did you mean 'selection'?" in pytest_in(tmp_path, PLAIN.replace('"selection")', '"selektion")')).stdout
+
+
+def test_recorded_traces_spread_over_workers(tmp_path: Path) -> None:
+    write_suite(tmp_path, [("a", GOOD), ("a", WRONG_VALUE), ("b", SILENT)])
+    done = pytest_in(tmp_path, MARKED, "-p", "xdist", "-n", "2")
+    assert "1 failed, 3 passed" in done.stdout
+    assert "wrong_value at step 2 · cancel · /id: expected A1, got A2" in done.stdout
 
 
 def test_without_the_mark(tmp_path: Path) -> None:

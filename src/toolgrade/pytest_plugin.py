@@ -47,12 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Sources:
-    """The suites and graded results of a test session, each made once."""
+    """The suites and graded results of a test session, each made once; how many tests were made of them."""
 
     def __init__(self) -> None:
         self.suites: dict[tuple[Path, Path | None], Suite] = {}
         self.recorded: dict[tuple[Path, Path, Path | None], dict[str, list[TraceResult]]] = {}
         self.live: dict[tuple[str, str], list[TraceResult]] = {}
+        self.chosen = 0
+        self.nothing: str | None = None
 
     def suite(self, cases: Path, tools: Path | None) -> Suite:
         """Return the suite of a case file; every case is checked against its tools."""
@@ -106,16 +108,19 @@ def _path(metafunc_path: Path, written: Any) -> Path | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test per case and check that the case states something for."""
     mark = metafunc.definition.get_closest_marker(MARK)
-    if mark is None or "toolgrade" not in metafunc.fixturenames:
+    if mark is None:
         return
     from toolgrade.core.finding import CHECKS
     from toolgrade.errors import ToolgradeError
 
     config, here = metafunc.config, metafunc.definition.path
+    wrong = _mistake(mark) or _misspelt(config.getoption("--toolgrade-check"), CHECKS)
+    if "toolgrade" not in metafunc.fixturenames:
+        wrong = wrong or f"has @pytest.mark.{MARK} and grades nothing; take the fixture `toolgrade`"
+    if wrong:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {wrong}")
     try:
         suite = _sources(config).suite(here.parent / str(mark.kwargs["cases"]), _path(here, mark.kwargs.get("tools")))
-    except KeyError:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.{MARK} needs cases=FILE") from None
     except ToolgradeError as error:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from error
     wanted = config.getoption("--toolgrade-check") or CHECKS
@@ -126,7 +131,51 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for check in CHECKS
         if check in wanted and case.expected is not None and getattr(case.expected, check) is not None
     ]
+    sources = _sources(config)
+    sources.chosen += len(chosen)
+    if not chosen:
+        sources.nothing = f"{metafunc.definition.nodeid}: {suite.source} holds no case {_asked(config)}"
     metafunc.parametrize("toolgrade_item", chosen, indirect=True)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a session whose marked tests have nothing to grade: nothing selected is no success."""
+    sources = session.config.stash.get(SOURCES, None)
+    if sources is not None and sources.nothing and not sources.chosen:
+        raise pytest.UsageError(sources.nothing)
+
+
+def _asked(config: pytest.Config) -> str:
+    names = ("--toolgrade-select", "--toolgrade-check")
+    options = [f"{name} {value}" for name in names for value in config.getoption(name)]
+    return f"that {' '.join(options)} picks" if options else "with an expectation"
+
+
+def _mistake(mark: pytest.Mark) -> str | None:
+    """Return what is wrong with a mark, and what to write instead."""
+    known = ("cases", "traces", "tools", "traces_from")
+    if mark.args:
+        return f"@pytest.mark.{MARK} takes names only; write cases={mark.args[0]!r}"
+    if unknown := [name for name in mark.kwargs if name not in known]:
+        return f"@pytest.mark.{MARK} takes no {unknown[0]!r}.{_hint(unknown[0], known)} It takes {', '.join(known)}."
+    if mark.kwargs.get("cases") is None:
+        return f"@pytest.mark.{MARK} needs cases=FILE"
+    if (mark.kwargs.get("traces") is None) == (mark.kwargs.get("traces_from") is None):
+        return f"@pytest.mark.{MARK} needs one of traces=FILE and traces_from=FIXTURE"
+    return None
+
+
+def _misspelt(names: Sequence[str], known: Sequence[str]) -> str | None:
+    wrong = [name for name in names if name not in known]
+    if not wrong:
+        return None
+    return f"there is no check {wrong[0]!r}.{_hint(wrong[0], known)} The checks are {', '.join(known)}."
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    from toolgrade.errors import suggestion
+
+    return suggestion(name, known)
 
 
 def _selected(case: Case, patterns: Sequence[str]) -> bool:
@@ -175,6 +224,10 @@ class Toolgrade:
         name = check or self.check
         if name is None:
             pytest.fail("name the check: toolgrade.assert_check(result, 'selection')")
+        from toolgrade.core.finding import CHECKS
+
+        if wrong := _misspelt([name], CHECKS):
+            pytest.fail(wrong, pytrace=False)
         results = [result] if result is not None else self.results
         if not results:
             pytest.fail(f"{name}: no trace of case {self.case.id if self.case else '?'}")
@@ -203,8 +256,6 @@ def toolgrade(request: pytest.FixtureRequest, toolgrade_item: tuple[Case, Check]
         return Toolgrade(toolgrade_item, sources.results(cases, traces, tools).get(case.id, []), strict)
     key = (request.node.originalname, case.id)
     if key not in sources.live:
-        if "traces_from" not in mark.kwargs:
-            pytest.fail(f"@pytest.mark.{MARK} needs traces=FILE or traces_from=FIXTURE")
         made = request.getfixturevalue(mark.kwargs["traces_from"])
         sources.live[key] = _graded(made, case, sources.suite(cases, tools))
     return Toolgrade(toolgrade_item, sources.live[key], strict)
