@@ -117,6 +117,17 @@ def test_a_directory_without_a_finished_run_says_so(cli: Callable, tmp_path: Pat
     refused(cli("show", "run"), 3, "run: holds a run that was not finished")
 
 
+def test_a_case_without_any_trace_is_no_success(cli: Callable, tmp_path: Path) -> None:
+    """What was never run cannot pass; a part is graded on purpose with --select."""
+    traces, cases = write_suite(tmp_path, [("a", GOOD)])
+    done = cli("grade", traces, "--cases", cases, "--fail-under", "selection=0.5", "--out", "run")
+    assert done.code == 3
+    assert "1 case without any trace: b" in done.out
+    assert "**Without any trace**: b" in cli("report", "run", "--markdown", "-").out
+    assert "Without any trace: b" in cli("report", "run", "--html", "-").out
+    assert cli("grade", traces, "--cases", cases, "--select", "a", "--fail-under", "selection=0.5").code == 0
+
+
 def test_triage_ends_with_its_input(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces, cases = write_suite(tmp_path, [("a", WRONG_VALUE)])
     cli("grade", traces, "--cases", cases, "--out", "run")

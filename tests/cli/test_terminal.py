@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.support import GOOD, WRONG_VALUE, write_suite
+from tests.pipeline.support import GOOD, SILENT, WRONG_VALUE, write_suite
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 ESCAPE = "\x1b["
@@ -18,7 +18,7 @@ ESCAPE = "\x1b["
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_suite(tmp_path, [("a", GOOD), ("a", WRONG_VALUE)])
+    write_suite(tmp_path, [("a", GOOD), ("a", WRONG_VALUE), ("b", SILENT)])
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_a_terminal_without_unicode_is_no_crash(folder: Path, encoding: str) -> 
 def test_json_on_stdout_is_json_in_every_encoding(folder: Path) -> None:
     given = ("grade", "traces.jsonl", "--cases", "cases.yaml", "--json")
     done = toolgrade(folder, *given, PYTHONIOENCODING="ascii")
-    assert json.loads(done.stdout)["traces"] == 2
+    assert json.loads(done.stdout)["traces"] == 3
     assert done.stderr == b""
 
 

@@ -74,7 +74,7 @@ def grade(
 
     \b
     Exit codes, the highest that applies:
-      3  something could not be read or reached
+      3  something could not be read or reached, or a case has no trace
       2  configuration error, nothing selected, or too little decided
       1  a threshold missed
       0  otherwise

@@ -53,10 +53,10 @@ def judge_thresholds(summary: Summary, settings: Settings) -> tuple[ThresholdRes
 
 
 def exit_code(summary: Summary, thresholds: tuple[ThresholdResult, ...]) -> int:
-    """Return 3 where a trace could not be read, 2 undecided, 1 missed, else 0: the highest that applies."""
+    """Return 3 where a trace could not be read or a case has none, 2 undecided, 1 missed, else 0: the highest."""
     worst = max((EXIT_CODES[result.outcome] for result in thresholds), default=0)
     unjudged = any("judge_error" in by for check in summary.checks.values() for by in check.statuses.values())
-    return 3 if summary.unreadable or unjudged else worst
+    return 3 if summary.unreadable or summary.cases_without_traces or unjudged else worst
 
 
 def _rate_threshold(check: Check, threshold: float, found: CheckSummary | None, least: float) -> ThresholdResult:

@@ -51,7 +51,8 @@ def _head(console: Console, summary: Summary) -> None:
         names = ", ".join(summary.cases_without_traces[:5])
         more = "" if len(summary.cases_without_traces) <= 5 else ", …"
         count = len_word(len(summary.cases_without_traces), "case")
-        console.print(f"[yellow]{count} without any trace: {escape(names)}{more}[/]", highlight=False)
+        told = f"{count} without any trace: {escape(names)}{more}"
+        console.print(f"[bold red]{told}[/] (--select grades a part)", highlight=False, soft_wrap=True)
 
 
 def _costliest(console: Console, summary: Summary, folder: str) -> None:
@@ -176,7 +177,11 @@ def _whole(console: Console, summary: Summary) -> None:
         )
     for line in classified_lines(summary):
         console.print(f"  {line}", highlight=False, soft_wrap=True)
-    sizes = [f"{s.mean:.1f} {name}" for name, s in summary.sizes.items() if s.mean is not None]
+    sizes = [
+        f"{s.mean:,.{0 if s.mean >= 100 else 1}f} {name.replace('latency_ms', 'ms')}"
+        for name, s in summary.sizes.items()
+        if s.mean is not None
+    ]
     console.print(f"  a trace has on average {', '.join(sizes)}", highlight=False, soft_wrap=True)
 
 

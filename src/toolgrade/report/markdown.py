@@ -18,6 +18,8 @@ def markdown(summary: Summary, thresholds: Sequence[ThresholdResult]) -> str:
     """Return the run as Markdown: thresholds, the checks, what cost most, what is open."""
     lines = ["## toolgrade", "", *_verdict(thresholds), ""]
     lines.append(f"{summary.traces} traces of {summary.cases} cases" + _unreadable(summary))
+    if summary.cases_without_traces:
+        lines += ["", f"**Without any trace**: {plain(', '.join(summary.cases_without_traces))}"]
     lines += ["", "| check | basis | passed / decided / applicable | rate | 95 % interval | undecided | threshold |"]
     lines.append("|---|---|---|---|---|---|---|")
     asked = {threshold.name: threshold for threshold in thresholds}
