@@ -107,3 +107,14 @@ def test_it_fits_a_phone(browser, page: str) -> None:  # type: ignore[no-untyped
     browser.get(page)
     wide, window = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= window, json.dumps([wide, window])
+
+
+def test_on_a_phone_every_status_of_a_check_is_in_sight(browser, page: str) -> None:  # type: ignore[no-untyped-def]
+    """Nothing undecided may hide behind a scroll: all of the checks table lies within the 400 px window."""
+    browser.get(page)
+    right = browser.execute_script(
+        "return Math.max(...[...document.querySelectorAll('#checks td, #checks .pill')]"
+        ".map(cell => cell.getBoundingClientRect().right))"
+    )
+    assert 0 < right <= browser.execute_script("return window.innerWidth")
+    assert "1 blocked" in browser.find_element("id", "checks").text

@@ -101,3 +101,14 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
         subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "src")})
     for kind in kinds:
         assert (tmp_path / "1" / kind).read_bytes() == (tmp_path / "2" / kind).read_bytes()
+
+
+def test_the_change_against_a_base_hides_nothing_undecided(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "new").mkdir()
+    base = run_of(tmp_path / "base", [("a", GOOD), ("a", GOOD), ("a", GOOD)])
+    new = run_of(tmp_path / "new", [("a", GOOD), ("a", WRONG_VALUE)])
+    page = html_report(new, base)
+    arguments = next(row for row in section(page, "checks") if row.startswith("arguments"))
+    assert "-0.500 (0 fixed, 1 regressed, mid-p 0.500)" in arguments
+    assert "1 traces of the base are missing here: a (trial 2)." in page

@@ -38,13 +38,15 @@ def html_report(run: Path, base: Path | None = None) -> str:
         loader=PackageLoader("toolgrade.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     summary, thresholds = read_run(run)
+    comparison = compare_runs(base, run) if base is not None else None
     page = collect(read_results(run), read_traces_of(run))
     script = _asset(environment, "report.js")
     context = {
         "about": read_json(run / RUN),
         "summary": summary,
         "thresholds": thresholds,
-        "checks": _checks(summary, thresholds, compare_runs(base, run) if base is not None else None),
+        "checks": _checks(summary, thresholds, comparison),
+        "only_base": comparison.only_base if comparison is not None else (),
         "base": str(base) if base is not None else None,
         "statuses": STATUSES,
         "advice": ADVICE,
