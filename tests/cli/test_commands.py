@@ -120,8 +120,8 @@ def test_triage_records_and_silences_nothing(cli: Callable, graded: Path, monkey
     )
     assert "arguments: 0 of 1 findings upheld" in done.out
     page = cli("report", graded, "--html", "-").out
-    assert "<td>0 of 1 (0 %)</td>" in page
-    assert "<td>1 of 1 (100 %)</td>" in page
+    assert ">0 of 1 (0 %)</td>" in page
+    assert ">1 of 1 (100 %)</td>" in page
     records = [json.loads(line) for line in (graded / "triage.jsonl").read_text().splitlines()]
     assert [record["decision"] for record in records] == ["case_wrong", "agent_wrong"]
     assert (graded / "results.jsonl").read_bytes() == before
@@ -198,3 +198,16 @@ def test_diff_names_what_moved(cli: Callable, tmp_path: Path) -> None:
     assert "stage    same_call: 0 → 1" in done.out
     assert "tool     selection: look: 0 → 2" in done.out
     assert "finding  call_when_none_expected: 0 → 1" in done.out
+
+
+def test_wrong_paths_and_broken_files_are_told_in_a_line(cli: Callable, graded: Path) -> None:
+    done = cli("report", graded, "--html", "nowhere/report.html")
+    assert (done.code, "nowhere/report.html: cannot be written" in done.err) == (3, True)
+    assert cli("baseline", "write", graded, "--file", "b.json").code == 0
+    broken = json.loads(Path("b.json").read_text())
+    broken["cases"][0]["expected"]["selection"]["requird"] = []
+    Path("b.json").write_text(json.dumps(broken))
+    done = cli("baseline", "check", graded, "--file", "b.json")
+    assert (done.code, "b.json: cases.0.expected.selection.requird: Extra inputs" in done.err) == (2, True)
+    assert cli("triage", "nowhere").code == 3
+    assert cli("diff", graded, "nowhere").code == 3

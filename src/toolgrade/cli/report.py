@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolgrade.errors import ConfigError
+from toolgrade.errors import ConfigError, UnreadableError
 from toolgrade.pipeline.rundir import read_results, read_run
 from toolgrade.report.github import github_annotations
 from toolgrade.report.html import html_report
@@ -67,5 +67,8 @@ def _write(path: Path, text: str) -> None:
     if str(path) == "-":
         click.echo(text, nl=False)
     else:
-        path.write_text(text, encoding="utf-8", newline="")
+        try:
+            path.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise UnreadableError(f"{path}: cannot be written: {error.strerror}") from error
         click.echo(f"{path}", err=True)

@@ -79,11 +79,17 @@ def read_baseline(path: Path) -> Baseline:
         ConfigError: it is no baseline.
     """
     value = read_json(path)
+    where = ""
     try:
-        return Baseline.model_validate(value)
+        baseline = Baseline.model_validate(value)
+        for number, case in enumerate(baseline.cases):
+            where = f"cases.{number}."
+            Case.model_validate(case)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        place = where + ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{path}: {place}: {first['msg']}; write the file with `toolgrade baseline write`") from error
+    return baseline
 
 
 def write_baseline(path: Path, run: Path, reason: str | None) -> tuple[str, ...]:
