@@ -72,6 +72,10 @@ def test_no_form_hides_one(folder: Path, cli: Callable) -> None:
     assert all(
         f"{n} {s}" in markdown for by in STATUSES.values() for s, n in by.items() if s not in ("passed", "failed")
     )
+    for form in (markdown.replace("\\", ""), html):
+        assert "no verdict on 1: no answer after 5 attempts" in form, "why the judge erred"
+        assert "decides nothing, refused" in form
+        assert "questions wait for people" in form
     annotations = cli("report", folder, "--annotations", "-").out
     for title in (
         "selection judge_error in t2",

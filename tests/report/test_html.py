@@ -78,3 +78,11 @@ def test_swapped_tools_are_named_with_their_likeness(tmp_path: Path) -> None:
     assert swaps[0].similarity > 0.5
     assert swaps[1].similarity == pytest.approx(0)
     assert most_swapped(matrix, {})[0].similarity is None
+
+
+def test_markdown_shows_recorded_text_as_text() -> None:
+    from toolgrade.report.markdown import code, plain
+
+    told = plain("[x](http://e.com) <b> `a` @me **y** \u202egpj")
+    assert not re.search(r"[\u202e<]|(?<!\\)[\[`*]|@me|://", told)
+    assert code("a`b\n\u202ec") == "a'b \ufffdc"

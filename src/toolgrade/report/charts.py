@@ -144,7 +144,8 @@ def agreement_chart(past: Sequence[PastCalibration], judge_id: str) -> str | Non
             face = colour if one.judge_id == judge_id else "none"
             axis.plot([place], [one.kappa.value], "o", markerfacecolor=face, markeredgecolor=colour)
     axis.set_xticks(range(len(drawn)), [f"{one.at:%Y-%m-%d}" for one in drawn], rotation=30, ha="right")
-    axis.set_ylim(top=1.05)
+    lowest = min(one.kappa.interval.low if one.kappa.interval else one.kappa.value or 0.0 for one in drawn)
+    axis.set_ylim(min(0.0, lowest) - 0.05, 1.05)
     axis.set_ylabel("Cohen's κ", color=INK, fontsize=9)
     axis.legend(fontsize=8, frameon=False, labelcolor=INK, loc="center left", bbox_to_anchor=(1, 0.5))
     return svg(figure)

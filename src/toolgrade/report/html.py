@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgrade.core.finding import ADVICE, CHECKS
+from toolgrade.core.printable import printable
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.verdict import STATUSES
 from toolgrade.pipeline.compare import Comparison, compare_runs
@@ -21,6 +22,7 @@ from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
 from toolgrade.report.charts import agreement_chart, confusion_chart, consistency_chart, rates_chart
 from toolgrade.report.console import classified_lines, interval_text
+from toolgrade.report.judging import judging_lines
 from toolgrade.report.page import collect
 from toolgrade.report.similar import most_swapped
 
@@ -57,6 +59,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "page": page,
         "stages": page.sections.stages(),
         "calibrations": _calibrations(summary),
+        "said": [printable(line) for line in judging_lines(summary.judging)] if summary.judging is not None else [],
         "upheld": upheld(read_decisions(run)),
         "data": _script_json({"rows": page.rows, "transcripts": page.transcripts, "checks": list(CHECKS)}),
         "style": _asset(environment, "report.css"),

@@ -7,9 +7,11 @@ import re
 from collections.abc import Sequence
 
 from toolgrade.core.finding import ADVICE, brief
+from toolgrade.core.printable import printable
 from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.report.console import classified_lines, coverage_lines, interval_text, tag_table, undecided_text
+from toolgrade.report.judging import judging_lines
 
 MARKS = {"met": "met", "missed": "**missed**", "undecided": "**undecided**"}
 
@@ -95,15 +97,17 @@ def _open(summary: Summary) -> list[str]:
     if not questions.open:
         return []
     by = ", ".join(f"{count} {dimension}" for dimension, count in questions.by_dimension.items())
-    return [f"Gates settled {questions.units - questions.open} of {questions.units} units; open for judges: {by}."]
+    settled = f"Gates settled {questions.units - questions.open} of {questions.units} units; open for judges: {by}."
+    said = judging_lines(summary.judging) if summary.judging is not None else []
+    return [settled, *(["", *(f"- {plain(line)}" for line in said)] if said else [])]
 
 
 def plain(text: str) -> str:
     """Return text that Markdown and HTML show as it is: nothing recorded can become markup, link or mention."""
-    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~^-])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~^-])", r"\\\1", html.escape(" ".join(printable(text).split()), quote=False))
     return re.sub(r"@(?=\w)", "@\N{ZERO WIDTH SPACE}", escaped).replace("://", ":\N{ZERO WIDTH SPACE}//")
 
 
 def code(text: str) -> str:
     """Return text for a code span: without the backticks and line breaks that would end it."""
-    return " ".join(text.replace("`", "'").split())
+    return " ".join(printable(text).replace("`", "'").split())
