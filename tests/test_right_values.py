@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ran, cli
-from toolgrade import ToolSpec, TraceResult, grade
+from toolgrade import RunPlan, ToolSpec, TraceResult, grade, run
 from toolgrade.errors import ConfigError
 
 __all__ = ["cli"]
@@ -159,6 +159,16 @@ def test_a_mistake_in_a_case_is_named_in_words() -> None:
         ConfigError, match=r"^case: expected\.arguments\[0\]\.compare\.\$\.x: comparator 'one_of' needs"
     ):
         graded(chat(call("A")), arguments=[{"tool": "A", "values": {"x": 1}, "compare": {"$.x": "one_of"}}])
+
+
+def test_a_broken_schema_given_from_python_is_refused_though_nothing_calls_it(tmp_path: Path) -> None:
+    broken = ToolSpec(name="read_pdf", parameters={"type": "object", "properties": {"page": {"type": "strng"}}})
+    with pytest.raises(ConfigError, match="'read_pdf'"):
+        grade(chat(call("A")), None, [broken])
+    (tmp_path / "t.json").write_text(json.dumps(chat(call("A"))))
+    with pytest.raises(ConfigError, match="'read_pdf'"):
+        run(RunPlan(traces=tmp_path / "t.json", tools={"read_pdf": broken}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 # messages -----------------------------------------------------------------------------------------------------------
