@@ -17,7 +17,7 @@ from toolgrade.core.verdict import STATUSES
 from toolgrade.pipeline.compare import Comparison, compare_runs
 from toolgrade.pipeline.judging.tally import DimensionSummary
 from toolgrade.pipeline.rundir import RUN, read_cases, read_json, read_results, read_run, read_tools, read_traces_of
-from toolgrade.pipeline.summary import CheckSummary, Summary
+from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
 from toolgrade.report.charts import agreement_chart, confusion_chart, consistency_chart, rates_chart
@@ -58,6 +58,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "classified": classified_lines(summary),
         "page": page,
         "stages": page.sections.stages(),
+        "consistency": _consistency(summary),
         "calibrations": _calibrations(summary),
         "said": [printable(line) for line in judging_lines(summary.judging)] if summary.judging is not None else [],
         "upheld": upheld(read_decisions(run)),
@@ -104,6 +105,15 @@ def _statuses(check: CheckSummary, basis: str | None) -> list[tuple[str, int]]:
     if basis == check.basis:
         counts.update(check.statuses.get("none", {}))
     return [(status, counts[status]) for status in STATUSES if counts[status]]
+
+
+def _consistency(summary: Summary) -> list[tuple[str | None, str, Sequence[Consistency]]]:
+    """Return pass^k of each check over all cases (tag None), then over the cases of each tag."""
+    rows: list[tuple[str | None, str, Sequence[Consistency]]] = []
+    rows += [(None, check.check, check.consistency) for check in summary.checks.values() if check.consistency]
+    for tag, by_check in summary.tag_consistency.items():
+        rows += [(tag, check, points) for check, points in by_check.items()]
+    return rows
 
 
 def _calibrations(summary: Summary) -> list[tuple[str, DimensionSummary, str | None]]:
