@@ -46,7 +46,7 @@ def test_pass_hat_k_over_a_tag_against_its_threshold(cli: Callable, tmp_path: Pa
     assert [point["pass_at_k"]["value"] for point in points] == pytest.approx([0.875, 1, 1, 1])
     assert all(point["pass_hat_k"]["interval"] for point in points)
     page = cli("report", "run-4-0.6", "--html", "-").out
-    for tag in ("any", "steady"):
+    for tag in ("(all cases)", "steady"):
         assert f"<tr><th>{tag}</th><td>selection</td><td>0.88 0.75 0.62 0.50 </td>" in page
     markdown = cli("report", "run-4-0.6", "--markdown", "-").out
     assert "pass\\^4 of selection over tag steady" in markdown
