@@ -61,6 +61,7 @@ def test_episodes_of_the_shipped_example_end_as_its_maker_says(tmp_path: Path) -
     rows = section(html_report(run(plan, tmp_path / "run").folder), "recovery")
     assert "wrong_fallback | transient | search_rooms | fallback | 1 | search-timeout-4" in rows
     assert "missing_escalation | permission | send_invoice | nothing | 1 | invoice-403-5" in rows
+    assert any(row.startswith("left to a judge | malformed | get_booking | nothing |") for row in rows)
     head = rows[0].split(" | ")
     escalation = dict(zip(head, next(row for row in rows if row.startswith("escalation |")).split(" | "), strict=True))
     assert (escalation["permission"], escalation["missing_escalation"]) == ("5", "")
