@@ -16,13 +16,22 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
     A check that is undecided never counts as 0 or 1: the verdict is `unknown` unless it comes out the same
     whichever way the undecided checks would go.
     """
-    components = {check: (results[check].status, results[check].score) for check in CHECKS if check in results}
-    applying = {check: results[check] for check in components if results[check].status != "not_applicable"}
+    components: dict[Check, tuple[Status, float | None]] = {}
+    applying: dict[Check, CheckResult] = {}
+    broken = False
+    for check in CHECKS:
+        if (result := results.get(check)) is None:
+            continue
+        status = result.status
+        components[check] = (status, result.score)
+        if status != "not_applicable":
+            applying[check] = result
+            broken = broken or status == "trace_error"
     if not applying:
         return Aggregate(
             status="not_applicable", policy=policy, components=components, reason="no check applies to this trace"
         )
-    if any(result.status == "trace_error" for result in applying.values()):
+    if broken:
         return Aggregate(status="trace_error", policy=policy, components=components)
     if policy.policy == "binary":
         status, reason = _all_pass(applying)
