@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from toolgrade.calibration.history import latest, live
-from toolgrade.calibration.item import Design
+from toolgrade.calibration.labelled import Labelled
 from toolgrade.calibration.measure import Measurement
 from toolgrade.calibration.mend import Evidence, Mend, mend
 from toolgrade.calibration.past import PastCalibration
@@ -17,8 +17,6 @@ from toolgrade.calibration.policy import Decision, Now, Standing, decide
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.core.model import Frozen
 from toolgrade.core.verdict import Trust
-from toolgrade.stats.corrected import CorrectedRate, corrected_rate
-from toolgrade.stats.correction import Judged
 from toolgrade.stats.estimate import Estimate
 from toolgrade.stats.rates import wilson
 
@@ -31,25 +29,6 @@ class JudgeNow(Frozen):
     judge_id: str
     rubric_version: str
     model_reported: str | None = None
-
-
-class Labelled(Frozen):
-    """The labelled sample that corrects a judged rate: how it was picked, its raw counts, people's own rate.
-
-    `people` is None where the design needs no weights for it.
-    """
-
-    design: Design
-    counts: dict[str, int]
-    people: Estimate | None = None
-
-    def corrected(self, passed: int, judged: int) -> CorrectedRate | None:
-        """Return the PASS rate of `judged` items of which the judge passed `passed`; None where none was judged."""
-        if not judged:
-            return None
-        cells = [self.counts[cell] for cell in ("FF", "FP", "PF", "PP")]
-        table = np.array(cells, dtype=np.float64).reshape(2, 2)
-        return corrected_rate(Judged(passed, judged), table, self.design, self.people)
 
 
 class TrustReport(Frozen):
@@ -171,4 +150,4 @@ def labelled(run: CalibrationRun) -> Labelled:
     if run.sampling_design == "verdict_stratified" and total:
         share, n = (weighted["PF"] + weighted["PP"]) / total, min(measured.n_effective, measured.clusters)
         people = Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=round(total))
-    return Labelled(design=run.sampling_design, counts=measured.counts, people=people)
+    return Labelled(design=run.sampling_design, counts=measured.counts, people=people, traces=measured.traces)

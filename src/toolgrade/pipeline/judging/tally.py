@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from toolgrade.calibration.labelled import Labelled
 from toolgrade.calibration.past import PastCalibration
 from toolgrade.core.finding import Check
 from toolgrade.core.model import Frozen
@@ -33,9 +34,9 @@ class DimensionSummary(Frozen):
 
     `questions` counts places that asked, `distinct` different questions; `said` counts verdicts by word over
     the places, `not_asked` those that have none, `failed_because` the commonest errors of the judge. `rate` is
-    the judge's own: pass / (pass + fail) / questions; `corrected` is what the labels it was calibrated on make
-    of it, None without a calibration. `calibrations` are those that the trust was read from, oldest first: what was
-    known when the run was judged.
+    the judge's own: pass / (pass + fail) / questions; `corrected` is what the labels it was calibrated on, `labelled`,
+    make of it, None without a calibration. `calibrations` are those that the trust was read from, oldest first:
+    what was known when the run was judged.
     The costs are of calls made in this run, once for each distinct question; `cost` in US dollars, None where
     the price of a call is unknown. `quotes` counts the quotes given, `verified` those found in their field.
     """
@@ -56,6 +57,7 @@ class DimensionSummary(Frozen):
     not_asked: int = 0
     rate: Rate
     corrected: CorrectedRate | None = None
+    labelled: Labelled | None = None
     calibrations: tuple[PastCalibration, ...] = ()
     calls: int = 0
     cached: int = 0
@@ -133,6 +135,7 @@ class JudgingTally:
             corrected=standing.labelled.corrected(said["pass"], said["pass"] + said["fail"])
             if standing.labelled is not None
             else None,
+            labelled=standing.labelled,
             calibrations=standing.past,
             calls=sum(verdict.attempts for verdict in fresh),
             cached=len(single) - len(fresh),
