@@ -8,6 +8,7 @@ from datetime import datetime
 import numpy as np
 from pydantic import Field
 
+from toolgrade.calibration.blocking import Blocking, blocking
 from toolgrade.calibration.history import latest, live
 from toolgrade.calibration.labelled import Labelled
 from toolgrade.calibration.measure import Measurement
@@ -31,10 +32,19 @@ class JudgeNow(Frozen):
     model_reported: str | None = None
 
 
+class Today(Frozen):
+    """What else trust depends on: the time, whether the anchors sound an alarm, the FAIL rate in use if declared."""
+
+    at: datetime
+    drifting: bool = False
+    fail_rate: float | None = None
+
+
 class TrustReport(Frozen):
     """A dimension's level for one judge on one label set, with all reasons; `mends` says what would lift each.
 
     `strata` maps "name=value" to the level there. `run_id` and `age_days` are None where nothing was calibrated.
+    `blocking` says whether a single FAIL may fail a trace, None where nothing was calibrated.
     `past` are the dimension's calibrations, of this judge and of others, oldest first.
     """
 
@@ -45,11 +55,17 @@ class TrustReport(Frozen):
     level: Trust
     reasons: tuple[str, ...] = ()
     evidence: Evidence | None = None
+    blocking: Blocking | None = None
     strata: dict[str, Decision] = Field(default_factory=dict)
     labelled: Labelled | None = None
     run_id: str | None = None
     age_days: float | None = None
     past: tuple[PastCalibration, ...] = ()
+
+    @property
+    def may_block(self) -> bool:
+        """Whether a single trusted FAIL may fail a trace."""
+        return self.level == "trusted" and (self.blocking is None or self.blocking.may)
 
     def mends(self) -> tuple[Mend, ...]:
         """Return what each reason means and what would lift it; label numbers are simulated, from a fixed seed."""
@@ -62,8 +78,7 @@ def trust(
     judge: JudgeNow,
     history: Sequence[CalibrationRun],
     label_hashes: dict[str, str],
-    now: datetime,
-    drifting: bool = False,
+    today: Today,
 ) -> TrustReport:
     """Return the trust in `judge` today: that of its last run on each label set, the worst of them.
 
@@ -73,8 +88,9 @@ def trust(
     if not mine:
         last = live(history)[-1] if history else None
         return _uncalibrated(dimension, judge, last).model_copy(update={"past": past(history)})
-    reports = [_report(run, judge, label_hashes.get(run.set, "gone"), now, drifting) for run in mine]
-    worst = max(reports, key=lambda report: ("trusted", "advisory", "refused").index(report.level))
+    reports = [_report(run, judge, label_hashes.get(run.set, "gone"), today) for run in mine]
+    ranks = ("trusted", "advisory", "refused")
+    worst = max(reports, key=lambda report: (ranks.index(report.level), not report.may_block))
     return worst.model_copy(update={"past": past(history)})
 
 
@@ -87,18 +103,18 @@ def _uncalibrated(dimension: str, judge: JudgeNow, last: CalibrationRun | None) 
     return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=reasons)
 
 
-def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime, drifting: bool) -> TrustReport:
-    age = (now - run.at).total_seconds() / DAY
-    today = Now(
+def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, today: Today) -> TrustReport:
+    age = (today.at - run.at).total_seconds() / DAY
+    now = Now(
         judge_id=judge.judge_id,
         rubric_version=judge.rubric_version,
         label_set_hash=label_hash,
         model_reported=judge.model_reported,
         age_days=age,
-        drift_alarm=drifting,
+        drift_alarm=today.drifting,
     )
     standing = run.standing()
-    decision = decide(standing, today)
+    decision = decide(standing, now)
     return TrustReport(
         dimension=run.dimension,
         judge_id=run.judge_id,
@@ -107,7 +123,8 @@ def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime
         level=decision.level,
         reasons=decision.reasons,
         evidence=_evidence(standing, run.measurement),
-        strata={name: decide(run.standing(name), today) for name in run.strata},
+        blocking=blocking(run, today.fail_rate),
+        strata={name: decide(run.standing(name), now) for name in run.strata},
         labelled=labelled(run),
         run_id=run.run_id,
         age_days=age,

@@ -14,7 +14,7 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
     """Return the verdict of `policy` over the checks that apply.
 
     A check that is undecided never counts as 0 or 1: the verdict is `unknown` unless it comes out the same
-    whichever way the undecided checks would go.
+    whichever way the undecided checks would go. A tentative failure counts as undecided here.
     """
     components: dict[Check, tuple[Status, float | None]] = {}
     applying: dict[Check, CheckResult] = {}
@@ -40,12 +40,13 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
 
 
 def _all_pass(results: Mapping[Check, CheckResult]) -> tuple[Status, str | None]:
-    failed = [check for check, result in results.items() if result.status == "failed"]
+    failed = [check for check, result in results.items() if result.status == "failed" and not result.tentative]
     if failed:
         return "failed", f"failed: {', '.join(failed)}"
     undecided = [check for check, result in results.items() if result.status != "passed"]
     if undecided:
-        return "unknown", f"undecided: {', '.join(undecided)}"
+        told = [f"{check} (judged fail alone)" if results[check].tentative else check for check in undecided]
+        return "unknown", f"undecided: {', '.join(told)}"
     return "passed", None
 
 
@@ -81,4 +82,4 @@ def _weighted(
 
 
 def _decided(result: CheckResult) -> bool:
-    return result.status in ("passed", "failed")
+    return result.status in ("passed", "failed") and not result.tentative
