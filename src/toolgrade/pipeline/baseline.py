@@ -116,9 +116,6 @@ def compare(old: Baseline, new: Baseline) -> Iterator[str]:
     yield from _thresholds(old.settings, new.settings)
     if new.settings.min_decided < old.settings.min_decided:
         yield f"min_decided: lowered {old.settings.min_decided:g} → {new.settings.min_decided:g}"
-    for dimension, rate in old.settings.fail_rate.items():
-        if new.settings.fail_rate.get(dimension, rate) < rate:
-            yield f"fail_rate of {dimension}: lowered {rate:g} → {new.settings.fail_rate[dimension]:g}"
     if old.settings.release and not new.settings.release:
         yield "release: turned off"
     for bucket in old.settings.require_coverage:
@@ -148,6 +145,9 @@ def _thresholds(old: Settings, new: Settings) -> Iterator[str]:
             yield f"consistency threshold of {check}: removed"
         elif given.rate < asked.rate or given.k < asked.k or given.tag != asked.tag:
             yield f"consistency threshold of {check}: changed {_slice(asked)} → {_slice(given)}"
+    for dimension, rate in old.fail_rate.items():
+        if new.fail_rate.get(dimension, rate) < rate:
+            yield f"fail_rate of {dimension}: lowered {rate:g} → {new.fail_rate[dimension]:g}"
 
 
 def _slice(asked: ConsistencyThreshold) -> str:
