@@ -159,3 +159,29 @@ def test_a_payload_nested_beyond_all_sense_is_left_open() -> None:
     for _ in range(200):
         deep = [deep]
     assert check_utilization(None, view(deep, "The price is $5.")).status in ("unknown", "not_applicable")
+
+
+_PIECES = st.sampled_from(
+    "$ US$ USD 1 12 2024 05 15 1,234.50 .5 - – / : . , # a an one twenty five May Mar. am pm AM today W4500 x1 HAT-203 _ %"
+    " million 6:30 T06:00 (3) k dollars é".split()
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(_PIECES, st.sampled_from(["", " ", "  "])), max_size=12))
+def test_looking_only_where_digits_and_number_words_stand_finds_what_a_plain_search_finds(parts: Any) -> None:
+    """The oracle is `re.finditer` over the whole text."""
+    from toolgrade.gates.utilization import claims, dates, words
+
+    text = "".join(piece + gap for piece, gap in parts)
+    digits, said = dates.runs(text), words.words(text)
+    numbers = [m.span() for m in claims._written_numbers(text, digits)]
+    assert numbers == [m.span() for m in claims._NUMBER.finditer(text)]
+    if digits:
+        codes = [m.span() for m in dates.anchored(claims._IDENTIFIER, text, claims._codes(text, digits))]
+        assert codes == [m.span() for m in claims._IDENTIFIER.finditer(text)]
+    spelt = dates.anchored(claims._SPELT, text, [word.start for word in said if word.norm in claims._COUNTS])
+    assert [m.span() for m in spelt] == [m.span() for m in claims._SPELT.finditer(text)]
+    found = [m for m in map(dates._time, dates._TIME.finditer(text)) if m]
+    found += [m for match in dates._DATE.finditer(text) if (m := dates._day(match, date(2024, 5, 15)))]
+    assert dates.moments(text, said, digits, date(2024, 5, 15)) == sorted(found, key=lambda moment: moment[:2])

@@ -16,6 +16,7 @@ from toolgrade.gates.utilization import check_utilization
 from toolgrade.gates.utilization.claims import claims
 from toolgrade.gates.utilization.decide import read_trace
 from toolgrade.gates.utilization.settle import Settled
+from toolgrade.gates.utilization.words import words
 
 
 def view(*turns: tuple[str, dict[str, Any], Any] | str, started: str | None = None) -> TraceView:
@@ -56,7 +57,7 @@ def settled(*turns: tuple[str, dict[str, Any], Any] | str, started: str | None =
     ],
 )
 def test_numbers_in_text(text: str, expected: list[float]) -> None:
-    assert [claim.number for claim in claims(text) if claim.kind == "number"] == expected
+    assert [claim.number for claim in claims(text, words(text)) if claim.kind == "number"] == expected
 
 
 BOX = {

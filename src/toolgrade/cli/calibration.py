@@ -26,7 +26,6 @@ from toolgrade.cli.options import terminal
 from toolgrade.errors import ConfigError, ToolgradeError, suggestion
 from toolgrade.judges.dimensions import names
 from toolgrade.llm.limits import Limits
-from toolgrade.pipeline.settings import read_settings
 from toolgrade.prompts import load
 
 _folder = click.option(
@@ -241,8 +240,7 @@ def judge_now(store: Store, dimension: str, models: tuple[str, ...], prompts: Pa
 def report_on(store: Store, dimension: str, models: tuple[str, ...], prompts: Path | None) -> TrustReport:
     """Return the trust in a dimension's judge today."""
     judge = judge_now(store, dimension, models, prompts) or JudgeNow(judge_id="none", rubric_version="0.0")
-    settings, _ = read_settings(Path.cwd())
-    return trust_in(store, dimension, judge, now(), settings.fail_rate.get(dimension))
+    return trust_in(store, dimension, judge, now())
 
 
 class Work(NamedTuple):

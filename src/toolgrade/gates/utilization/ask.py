@@ -64,8 +64,8 @@ def _near(index: Index, sentence: Sentence, known: int) -> list[int]:
     """
     fields: dict[int, float] = {}
     for word in sentence.words:
-        if word.norm not in FUNCTION:
-            for field, weight in index.named_by(word.norm).items():
+        if word.norm not in FUNCTION and (named := index.named_by(word.norm)):
+            for field, weight in named.items():
                 fields[field] = fields.get(field, 0.0) + weight
     if not fields:
         return []
@@ -94,8 +94,8 @@ def _cuts(index: Index, leaves: list[int], known: int) -> list[dict[str, Any]]:
     for document in sorted(wanted):
         call = index.documents[document].call
         values = {
-            index.leaves[leaf].pointer: _short(index.leaves[leaf].value)
-            for leaf in sorted(wanted[document])[: _SHOWN * 2]
+            held.pointer: _short(held.value) if isinstance(held.value, str) else held.value
+            for held in [index.leaves[leaf] for leaf in sorted(wanted[document])[: _SHOWN * 2]]
         }
         out.append({"call": call.number, "tool": call.call.name, "values": values})
     return out

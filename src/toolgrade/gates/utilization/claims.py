@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import date
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from toolgrade.gates.utilization.dates import MONTH, Day, moments
-from toolgrade.gates.utilization.words import NUMBER_WORDS
+from toolgrade.gates.utilization.dates import MONTH, RELATIVE, Day, anchored, moments, runs
+from toolgrade.gates.utilization.words import NUMBER_WORDS, Word
 
 Kind = Literal["number", "day", "time", "identifier", "status", "text"]
 Unit = Literal["money", "percent", "year", ""]
@@ -58,15 +60,21 @@ _PRONOUN = re.compile(
 )
 _ENDING = re.compile(r"\bending\s+(?:in|with)\s+[*#]*$", re.IGNORECASE)
 _HEAD = re.compile(r"[\s*_(#]*(?:[A-Z][a-z]+\s){0,2}#?")
-_NAME = re.compile(r"[a-z] [A-Z][\w'-]* $")
+_NAME = re.compile(r"[a-z] [A-Z][\w'-]* ")
 _NO_NOUN = re.compile(r"\s*(?:$|[.;)]|(?:in|at|on|and|to|for|with|was|is|had)\b)")
 _YEAR = re.compile(
     rf"\b(?:{MONTH},?|in|since|by|from|to|until|till|through|during|of|and|year|season|early|late|mid)\s(?:19|20)\d\d$",
     re.IGNORECASE,
 )
+_HASH = re.compile("#")
+_HEADED = re.compile(r"\s*(?:[:).*]|$)")
+_COUNTED = re.compile(r"\s+(?:\w+\s*-\s*)?(?:\d|" + "|".join(NUMBER_WORDS) + r"\b)")
+_ALONE = re.compile(r"\s+of\b|\s*[.,;!?]|\s*$")
+_COUNTS = frozenset(NUMBER_WORDS) | {"a", "an"}
+_START = attrgetter("start")
+_LEAD = 9
 _LONGEST = 40
 _CODE = 7
-_RELATIVE = re.compile(r"\b(?:today|tomorrow|yesterday)\b", re.IGNORECASE)
 _SCALE = {"k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
@@ -95,24 +103,34 @@ class Claim(NamedTuple):
         return float(self.value)
 
 
-def claims(text: str, clock: date | None = None) -> list[Claim]:
-    """Return the claims in one sentence, in order; digits inside identifiers and addresses are no numbers."""
+def claims(text: str, parts: Sequence[Word], clock: date | None = None) -> list[Claim]:
+    """Return the claims in one sentence, in order; digits inside identifiers and addresses are no numbers.
+
+    `parts` are the words of the sentence, `clock` is the day that it is said on.
+    """
     taken: list[tuple[int, int]] = []
     out: list[Claim] = []
-    if any(map(str.isdigit, text)) or "@" in text or _RELATIVE.search(text):
-        out = _written(text, clock, taken)
-    out += _spelt(text, taken)
-    return sorted(out, key=lambda claim: claim.start)
+    digits = runs(text)
+    if digits or "@" in text or not RELATIVE.isdisjoint([word.norm for word in parts]):
+        out = _written(text, parts, digits, clock, taken)
+    out += _spelt(text, parts, taken)
+    return sorted(out, key=_START) if len(out) > 1 else out
 
 
-def _written(text: str, clock: date | None, taken: list[tuple[int, int]]) -> list[Claim]:
+def _written(
+    text: str,
+    parts: Sequence[Word],
+    digits: list[tuple[int, int]],
+    clock: date | None,
+    taken: list[tuple[int, int]],
+) -> list[Claim]:
     """Return the claims that are written with digits or signs; the spans that are read go to `taken`."""
     out: list[Claim] = []
-    for found in _SKIP.finditer(text):
+    for found in _SKIP.finditer(text) if "@" in text or "://" in text or "www." in text else ():
         taken.append(found.span())
         if "@" in found.group() and "//" not in found.group():
             out.append(Claim("identifier", found.group(), *found.span(), found.group().casefold()))
-    for moment in moments(text, clock):
+    for moment in moments(text, parts, digits, clock):
         if _free(taken, moment.start, moment.end):
             taken.append((moment.start, moment.end))
             written = text[moment.start : moment.end]
@@ -120,34 +138,49 @@ def _written(text: str, clock: date | None, taken: list[tuple[int, int]]) -> lis
                 out.append(Claim("day", written, moment.start, moment.end, moment.day, other=moment.other))
             elif moment.minutes is not None:
                 out.append(Claim("time", written, moment.start, moment.end, moment.minutes))
-    for found in _IDENTIFIER.finditer(text):
+    for found in anchored(_IDENTIFIER, text, _codes(text, digits)):
         if _free(taken, *found.span()) and not _QUANTITY.fullmatch(found.group()):
             taken.append(found.span())
             value = found.group().lstrip("# ").casefold()
             out.append(Claim("identifier", found.group(), *found.span(), value))
-    return out + _numbers(text, taken)
+    return out + _numbers(text, digits, taken)
+
+
+def _codes(text: str, digits: list[tuple[int, int]]) -> list[int]:
+    """Return where codes may begin: at a `#`, and where letters, digits and dashes in one piece begin."""
+    out = [match.start() for match in _HASH.finditer(text)] if "#" in text else []
+    start = last = -1
+    for first, end in digits:
+        at = first
+        while at > last and at and (text[at - 1] in "-_" or text[at - 1].isalnum()):
+            at -= 1
+        start = start if at == last else at
+        last = end
+        if start < first or text[end : end + 1] in "-_" or text[end : end + 1].isalpha():
+            out.append(start)
+    return sorted(out)
 
 
 def _free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
     return not any(start < stop and begin < end for begin, stop in taken)
 
 
-def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
+def _numbers(text: str, digits: list[tuple[int, int]], taken: list[tuple[int, int]]) -> list[Claim]:
     out = []
-    for found in _NUMBER.finditer(text):
-        start, end = found.start("num"), found.end("num")
-        if not _free(taken, start, end) or _ATTACHED.match(text, end):
+    for found in _written_numbers(text, digits):
+        start, end = found.span("num")
+        if not _free(taken, start, end) or (text[end : end + 1].isalpha() and _ATTACHED.match(text, end)):
             continue
         start = min(found.start(g) for g in ("pre", "sign", "pre2", "num") if found[g])
         if end - start > _LONGEST:
             taken.append((start, end))
             continue
         code = end - start >= _CODE and found["num"].isdigit() and not (found["pre"] or found["post"])
-        if code or _ENDING.search(text, 0, start):
+        if code or ("nding" in text and _ENDING.search(text, 0, start)):
             out.append(Claim("identifier", found["num"], found.start("num"), end, found["num"]))
             taken.append((start, end))
             continue
-        if _labelled(text, start, end) and not (found["pre"] or found["post"] or "." in found["num"]):
+        if not (found["pre"] or found["post"] or "." in found["num"]) and _labelled(text, start, end):
             taken.append((start, end))
             continue
         claim = _number(found, text[start : found.end()].strip(), start)
@@ -156,11 +189,24 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
     return out
 
 
+def _written_numbers(text: str, digits: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """Yield the numbers that are written in digits; the search leaps over what holds none."""
+    end = 0
+    for start, _ in digits:
+        if start >= end:
+            found = _NUMBER.search(text, max(end, start - _LEAD))
+            if found is None:
+                return
+            yield found
+            end = found.end()
+
+
 def _labelled(text: str, start: int, end: int) -> bool:
     """Say whether a number only counts off a heading: `Flight 2:`, `Option 1`, `1)`."""
-    if _NAME.search(text, 0, start) and _NO_NOUN.match(text, end):
+    name = text.rfind(" ", 0, start - 1) if text[start - 1 : start] == " " else 0
+    if name > 0 and _NAME.fullmatch(text, name - 1, start) and _NO_NOUN.match(text, end):
         return True
-    return bool(_HEAD.fullmatch(text, 0, start)) and bool(re.match(r"\s*(?:[:).*]|$)", text[end:]))
+    return bool(_HEAD.fullmatch(text, 0, start)) and bool(_HEADED.match(text, end))
 
 
 def _number(found: re.Match[str], written: str, start: int) -> Claim:
@@ -172,7 +218,8 @@ def _number(found: re.Match[str], written: str, start: int) -> Claim:
         unit = "percent"
     elif found["pre"] or found["pre2"] or post:
         unit = "money"
-    if not unit and found["num"].isdigit() and _YEAR.search(found.string, 0, found.end("num")):
+    four = len(found["num"]) == 4 and found["num"].isdigit()
+    if four and not unit and _YEAR.search(found.string, 0, found.end("num")):
         unit = "year"
     step = 10.0**-decimals * scale
     if post.startswith("cent"):
@@ -183,22 +230,24 @@ def _number(found: re.Match[str], written: str, start: int) -> Claim:
 
 def plain(written: str) -> tuple[float, int]:
     """Return the value and the number of decimals of a number with separators of any usual kind."""
+    if written.isdigit():
+        return float(written), 0
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{2}", written):
         written = written.replace(".", "").replace(",", ".")
     written = re.sub(rf"[,{_SPACE}]", "", written)
     return float(written), len(written.partition(".")[2])
 
 
-def _spelt(text: str, taken: list[tuple[int, int]]) -> list[Claim]:
+def _spelt(text: str, parts: Sequence[Word], taken: list[tuple[int, int]]) -> list[Claim]:
     out = []
-    for found in _SPELT.finditer(text):
+    for found in anchored(_SPELT, text, [word.start for word in parts if word.norm in _COUNTS]):
         start, end = found.span()
         if not _free(taken, start, end):
             continue
-        if found["article"] and re.match(r"\s+(?:\w+\s*-\s*)?(?:\d|" + "|".join(NUMBER_WORDS) + r"\b)", text[end:]):
+        if found["article"] and _COUNTED.match(text, end):
             continue
         one = (found["word"] or "").lower() == "one"
-        if one and (_PRONOUN.search(text, 0, start) or re.match(r"\s+of\b|\s*[.,;!?]|\s*$", text[end:])):
+        if one and (_PRONOUN.search(text, 0, start) or _ALONE.match(text, end)):
             continue
         if found["tens"]:
             value = NUMBER_WORDS[found["tens"].lower()] + NUMBER_WORDS[found["ones"].lower()]

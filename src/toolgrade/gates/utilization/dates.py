@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
+
+from toolgrade.gates.utilization.words import Word, words
 
 _NAMES = (
     "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|"
@@ -30,6 +33,10 @@ _TIME = re.compile(
     r")(?![\d:])",
     re.IGNORECASE,
 )
+RELATIVE = frozenset({"today", "tomorrow", "yesterday"})
+_DAY_WORDS = RELATIVE.union(MONTHS)
+_RUN = re.compile(r"\d+")
+_AFTER_HOUR = frozenset(":apAP \t\u00a0\u202f")
 _ISO = re.compile(r"\s*(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2}))?")
 
 
@@ -70,10 +77,30 @@ def clock_day(stamp: str | None) -> date | None:
         return None
 
 
-def moments(text: str, clock: date | None = None) -> list[Moment]:
-    """Return the days and times that `text` holds, in order; relative days need the `clock`."""
-    found = [moment for match in _DATE.finditer(text) if (moment := _day(match, clock))]
-    found += [moment for match in _TIME.finditer(text) if (moment := _time(match))]
+def runs(text: str) -> list[tuple[int, int]]:
+    """Return where digits stand in `text`."""
+    return [match.span() for match in _RUN.finditer(text)]
+
+
+def anchored(pattern: re.Pattern[str], text: str, starts: Iterable[int]) -> Iterator[re.Match[str]]:
+    """Yield what `finditer` would, for a pattern of which every match begins at one of `starts` (in order)."""
+    end = 0
+    for at in starts:
+        if at >= end and (match := pattern.match(text, at)) is not None:
+            yield match
+            end = match.end()
+
+
+def moments(text: str, parts: Sequence[Word], digits: list[tuple[int, int]], clock: date | None = None) -> list[Moment]:
+    """Return the days and times that `text` holds, in order; relative days need the `clock`.
+
+    `parts` are its words, and `digits` is where its digits stand: a day or a time begins at one of these.
+    """
+    named = [word.start for word in parts if word.norm in _DAY_WORDS]
+    dated = [start for start, end in digits if named or text[end : end + 1] in "-/_."]
+    timed = [start for start, end in digits if end - start <= 2 and text[end : end + 1] in _AFTER_HOUR]
+    found = [m for match in anchored(_DATE, text, sorted(named + dated)) if (m := _day(match, clock))]
+    found += [moment for match in anchored(_TIME, text, timed) if (moment := _time(match))]
     return sorted(found, key=lambda moment: moment[:2])
 
 
@@ -87,7 +114,7 @@ def payload_moment(text: str) -> tuple[Day | None, int | None]:
         day = _valid(int(iso[1]), int(iso[2]), int(iso[3]))
         return day, None if iso[4] is None else int(iso[4]) * 60 + int(iso[5])
     day, minutes = None, None
-    for moment in moments(text):
+    for moment in moments(text, words(text), runs(text)):
         day = day or moment.day
         minutes = moment.minutes if minutes is None else minutes
     return day, minutes

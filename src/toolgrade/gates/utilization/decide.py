@@ -86,14 +86,16 @@ def read_trace(view: TraceView) -> tuple[Index, list[tuple[Said, Reading]]]:
 
 def _findings(index: Index, readings: list[tuple[Said, Reading]]) -> list[Finding]:
     """Return the contradictions, as drift where the same value was stated rightly in an earlier turn."""
+    if not any(item.verdict == "contradicted" for _, reading in readings for item in reading.claims):
+        return []
     right: dict[tuple[str, str], tuple[Said, Settled]] = {}
     out: list[Finding] = []
     for said, reading in readings:
         for item in reading.claims:
-            keys = [_same_value(index, leaf) for leaf in item.leaves]
             if item.verdict == "grounded" and item.how == "linked":
-                right.update((key, (said, item)) for key in keys[:1])
+                right.update((_same_value(index, leaf), (said, item)) for leaf in item.leaves[:1])
             elif item.verdict == "contradicted":
+                keys = [_same_value(index, leaf) for leaf in item.leaves]
                 earlier = next((right[key] for key in keys if key in right and right[key][0].step < said.step), None)
                 out.append(_contradiction(index, said, item, earlier))
     return out

@@ -8,15 +8,16 @@ from itertools import combinations
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.doubt import narrowed_to_a_time
 from toolgrade.gates.utilization.fields import Named, fields_named
-from toolgrade.gates.utilization.ground import agrees, is_money
+from toolgrade.gates.utilization.ground import agrees
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import TOTALS, listed
-from toolgrade.gates.utilization.link import Sentence, after
+from toolgrade.gates.utilization.link import Sentence
 from toolgrade.gates.utilization.settle import Settled
 from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import names
 
 _DIFFERENCES = listed("difference more less save saves saving savings cheaper extra additional gap margin lead refund")
+_ANNOUNCED = TOTALS | _DIFFERENCES
 _MANY = 2000
 
 
@@ -31,8 +32,8 @@ def derived(index: Index, item: Settled, earlier: Sequence[Settled]) -> Settled 
     if narrowed_to_a_time(sentence):
         return None
     how, leaves = "count", _count(index, sentence, claim)
-    told = {word.norm for word in sentence.words}
-    if not leaves and told & (TOTALS | _DIFFERENCES):
+    told = sentence.said
+    if not leaves and not told.isdisjoint(_ANNOUNCED):
         named = fields_named(index, sentence, claim)
         amounts = [e for e in earlier if _is_amount(e)][-12:]
         amounts = [
@@ -52,7 +53,7 @@ def _fits(index: Index, claim: Claim, named: Named, item: Settled) -> bool:
     """Say whether a claim speaks of the field of an earlier one: both are money, or its words name that field."""
     field = index.leaves[item.leaves[0]].field
     if claim.unit == "money":
-        return is_money(index.fields[field])
+        return index.fields[field].money
     return named.word is not None and field in named.scores
 
 
@@ -60,7 +61,7 @@ def _count(index: Index, sentence: Sentence, claim: Claim) -> list[int] | None:
     """Return a leaf of each counted record where a list that the next noun names has as many."""
     if claim.unit or claim.step != 1 or claim.number < 1:
         return None
-    nouns = [word.norm for word in after(sentence, claim)]
+    nouns = [word.norm for word in sentence.after(claim)]
     for document in reversed(index.documents[-3:]):
         bare = _listed(index, document.root, int(claim.number), nouns)
         if bare:
@@ -76,11 +77,16 @@ def _count(index: Index, sentence: Sentence, claim: Claim) -> list[int] | None:
 
 def _listed(index: Index, root: int, size: int, nouns: list[str]) -> list[int] | None:
     """Return the values of a list of bare values that a noun names and that has as many."""
-    for field in index.fields:
-        if not any(names(noun, token) >= 0.9 for noun in nouns for token in field.tokens):
-            continue
+    named = {
+        number
+        for noun in nouns
+        for token, weight in index.heard(noun).items()
+        for number in (index.vocabulary[token] if weight >= 0.9 else ())
+        if token in index.fields[number].tokens
+    }
+    for number in sorted(named):
         lists: dict[str, list[int]] = {}
-        for leaf in index.within(field.number, root):
+        for leaf in index.within(number, root):
             parent, _, last = index.leaves[leaf].pointer.rpartition("/")
             if last.isdigit():
                 lists.setdefault(parent, []).append(leaf)

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import Named, spread, unmatched
-from toolgrade.gates.utilization.ground import agrees, comparable, is_money
+from toolgrade.gates.utilization.ground import agrees, comparable
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.leaves import Field, Leaf
 from toolgrade.gates.utilization.lexicon import (
@@ -26,10 +26,11 @@ from toolgrade.gates.utilization.lexicon import (
     SUPPOSES,
     UNITS,
 )
-from toolgrade.gates.utilization.link import DAY, Mention, Sentence, after
+from toolgrade.gates.utilization.link import DAY, Mention, Sentence
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import name_tokens
+from toolgrade.gates.utilization.words import name_tokens, names
 
+_QUIET = GENERIC | MINOR | UNITS | PERCENT
 _WIDE = 200
 _TIMES = re.compile(
     r"\b(?:last|past|previous|next|over)\s+(?:\w+\s+)?(?:games?|contests?|outings?|days?|weeks?|months?|years?)\b"
@@ -100,7 +101,7 @@ def _other_field(case: Case, linked: list[int]) -> str | None:
     """Say whether the linked fields hold another thing than is told, by their names."""
     index = case.index
     held = [index.fields[index.leaves[leaf].field] for leaf in linked]
-    if case.claim.unit == "percent" and not all(PERCENT.intersection((*f.tokens, *f.around)) for f in held):
+    if case.claim.unit == "percent" and not all(f.share for f in held):
         return "the field is no share"
     if case.claim.unit == "percent" or _names_group(case, linked):
         return None
@@ -130,25 +131,24 @@ def _names_group(case: Case, linked: list[int]) -> bool:
     groups = {index.fields[index.leaves[leaf].field].path[:-1] for leaf in linked}
     if case.claim.unit != "money" or len(groups) != 1 or not (group := groups.pop()):
         return False
-    alike = [f for f in index.fields if f.path[:-1] == group and quantity(index.leaves[f.leaves[0]].value) is not None]
+    alike = [f for f in index.beside[group] if quantity(index.leaves[f.leaves[0]].value) is not None]
     if len(alike) < 2:
         return False
-    return any(index.weight(word, token) >= 0.9 for word in _words(case) for token in name_tokens(group[-1]))
+    return any(names(word, token) >= 0.9 for word in _words(case) for token in name_tokens(group[-1]))
 
 
 def _not_said(case: Case, field: Field) -> list[str]:
     """Return the telling parts of a field's name that its sentence does not hold (`original` slide count)."""
     common = case.index.common(field)
-    heard = spread(case.sentence.words)
-    quiet = GENERIC | MINOR | UNITS | PERCENT | common
-    return [t for t in field.tokens if t not in quiet and not any(case.index.weight(word, t) for word in heard)]
+    heard = case.index.heard_in(spread(case.sentence.words))
+    return [t for t in field.tokens if t not in _QUIET and t not in common and t not in heard]
 
 
 def _names_it(index: Index, case: Case, tokens: tuple[str, ...]) -> bool:
     """Say whether a field's own name is said: a part that tells something, or all of its parts."""
     assert case.named.word is not None  # noqa: S101
-    said = {word.norm for word in (case.named.word, *case.named.others)}
-    held = [token for token in tokens if any(index.weight(word, token) for word in said)]
+    heard = index.heard_in(word.norm for word in (case.named.word, *case.named.others))
+    held = [token for token in tokens if token in heard]
     telling = [token for token in tokens if token not in MINOR]
     return any(token not in GENERIC for token in held) or (bool(held) and len(held) == len(telling))
 
@@ -244,7 +244,7 @@ def _elsewhere(case: Case, linked: list[int]) -> str | None:
     naming = [record for mention in named for record in mention.records[:_WIDE]]
     for record in naming or [document.root for document in index.documents]:
         for field in index.fields:
-            alike = claim.kind != "number" or (claim.unit == "money" and is_money(field))
+            alike = claim.kind != "number" or (claim.unit == "money" and field.money)
             if not (alike or field.number in case.named.scores):
                 continue
             for leaf in index.within(field.number, record)[:_WIDE]:
@@ -263,7 +263,7 @@ def _added_up(case: Case) -> str | None:
     if claim.unit != "money":
         return None
     named = [mention for mention in case.mentions if mention.naming][:4]
-    for field in (field for field in index.fields if is_money(field)):
+    for field in (field for field in index.fields if field.money):
         sides = [
             {leaf for r in mention.records[:40] for leaf in index.within(field.number, r)[:40]} for mention in named
         ]
@@ -277,12 +277,12 @@ def _added_up(case: Case) -> str | None:
 def told(index: Index, sentence: Sentence, linked: list[int]) -> set[str]:
     """Return the words of a sentence that the names of the linked fields hold."""
     tokens = {token for leaf in linked for token in index.fields[index.leaves[leaf].field].tokens}
-    return {w.norm for w in sentence.words if any(index.weight(w.norm, token) for token in tokens)}
+    return {word for word in sentence.said if not tokens.isdisjoint(index.heard(word))}
 
 
 def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None:
     """Say whether a claim is asked, denied, supposed, a bound, or a relation between two values."""
-    said = {word.norm for word in sentence.words}
+    said = sentence.said
     if sentence.text.rstrip().endswith("?"):
         return "it is asked"
     hedges = SUPPOSES if claim.kind != "number" else SUPPOSES - FORECASTS
@@ -293,7 +293,7 @@ def unsaid(sentence: Sentence, claim: Claim, relates: bool = True) -> str | None
     close = {w.norm for w in sentence.words if claim.start - 20 <= w.start <= claim.start}
     if close & BLURS:
         return "it is a bound or an estimate"
-    beside = after(sentence, claim) if relates else []
+    beside = sentence.after(claim) if relates else []
     if any(w.norm in RELATES for w in beside):
         return "it relates two values"
     return None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
-from toolgrade.gates.utilization.ground import is_money
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.leaves import Field
-from toolgrade.gates.utilization.lexicon import FUNCTION, MONEY, NEUTRAL, PER_HUNDRED, PERCENT, UNITS, YEAR
-from toolgrade.gates.utilization.link import Sentence, after, before, in_range_with, is_name, phrase
+from toolgrade.gates.utilization.lexicon import FUNCTION, NEUTRAL, PER_HUNDRED, PERCENT, UNITS
+from toolgrade.gates.utilization.link import Sentence, before, in_range_with, phrase
 from toolgrade.gates.utilization.words import Word, name_tokens, names
 
 
@@ -30,7 +28,7 @@ class Named(NamedTuple):
 def fields_named(index: Index, sentence: Sentence, claim: Claim) -> Named:
     """Return the fields that a claim is linked to by the words beside it, else by its unit or its phrase."""
     first = in_range_with(sentence, claim)
-    later, earlier = after(sentence, claim), before(sentence, first or claim)
+    later, earlier = sentence.after(claim), before(sentence, first or claim)
     if claim.weak:
         later, earlier = [w for w in later[:1] if w.start - claim.end <= 1], []
     plain = claim.kind == "number" and claim.unit != "money"
@@ -55,16 +53,22 @@ def fields_named(index: Index, sentence: Sentence, claim: Claim) -> Named:
     if not found:
         word, others = None, ()
         found = _by_unit(index, claim, about)
-    context = spread(about)
+    if len(found) == 1:
+        return Named(found, word, others)
+    context = index.heard_in(spread(about))
     return Named({f: weight + fit(index, index.fields[f], context) for f, weight in found.items()}, word, others)
 
 
 def _in_full(index: Index, claim: Claim, run: list[Word]) -> dict[int, float]:
     """Return the fields of several parts whose every part is said (`feels like` temperature)."""
-    counts: Counter[int] = Counter()
+    if len(run) < 2:
+        return {}
+    counts: dict[int, int] = {}
     for word in {word.norm for word in run}:
-        counts.update(field for field, weight in index.named_by(word).items() if weight > 0.5)
-    full = {f: 1.2 for f, count in counts.items() if count >= len(set(index.fields[f].tokens)) > 1}
+        for field, weight in index.named_by(word).items():
+            if weight > 0.5:
+                counts[field] = counts.get(field, 0) + 1
+    full = {f: 1.2 for f, count in counts.items() if 1 < len(set(index.fields[f].tokens)) <= count}
     return _right_kind(index, claim, full)
 
 
@@ -82,7 +86,7 @@ def _naming(index: Index, claim: Claim, run: list[Word]) -> int | None:
 
 def _about(sentence: Sentence, claim: Claim, plain: bool, earlier: list[Word]) -> list[Word]:
     words = phrase(sentence, claim) if plain or not earlier else sorted(earlier, key=lambda word: word.start)
-    return [w for w in words if w.norm not in FUNCTION and w.norm not in UNITS and not is_name(sentence, w)]
+    return [w for w in words if w.norm not in FUNCTION and w.norm not in UNITS and not sentence.is_name(w)]
 
 
 def _by_unit(index: Index, claim: Claim, about: list[Word]) -> dict[int, float]:
@@ -92,7 +96,7 @@ def _by_unit(index: Index, claim: Claim, about: list[Word]) -> dict[int, float]:
     for word in about:
         for field, weight in _right_kind(index, claim, index.named_by(word.norm)).items():
             found[field] = max(weight * 0.5, found.get(field, 0.0))
-    return found or (dict.fromkeys(index.kind(MONEY), 0.0) if claim.unit == "money" else {})
+    return found or (dict.fromkeys([f.number for f in index.fields if f.money], 0.0) if claim.unit == "money" else {})
 
 
 def _qualifiers(sentence: Sentence, run: list[Word], at: int) -> tuple[Word, ...]:
@@ -116,13 +120,13 @@ def unmatched(index: Index, named: Named, leaves: list[int]) -> list[str]:
         for record in index.chain(held.record):
             tokens.update(index.about(record))
     left = [w.norm for w in named.others if w.norm not in NEUTRAL]
-    return [word for word in left if not any(index.weight(word, token) for token in tokens)]
+    return [word for word in left if not any(names(word, token) for token in tokens)]
 
 
 def _shares(index: Index, found: dict[int, float], local: list[Word]) -> dict[int, float]:
     """Return the fields that hold shares: those that words tell apart from the rest, else all of them alike."""
     context = spread(local)
-    held = found or dict.fromkeys(index.kind(PER_HUNDRED), 0.5)
+    held = found or {f.number: 0.5 for f in index.fields if not PER_HUNDRED.isdisjoint((*f.tokens, *f.around))}
     told = {
         number: sum(
             max((partly(word, token) for word in context), default=0.0) or -0.25
@@ -141,16 +145,16 @@ def partly(word: str, token: str) -> float:
 
 def _right_kind(index: Index, claim: Claim, fields: dict[int, float]) -> dict[int, float]:
     """Return the fields that can hold what the claim speaks of, by their names: money for money, shares for shares."""
-    if claim.kind != "number":
+    if claim.kind != "number" or not fields:
         return fields
+    known = index.fields
     if claim.unit == "money":
-        return {f: w for f, w in fields.items() if is_money(index.fields[f])}
+        return {f: w for f, w in fields.items() if known[f].money}
     if claim.unit == "percent":
-        shares = {f: w for f, w in fields.items() if PERCENT.intersection(index.fields[f].tokens)}
-        return shares or fields
+        return {f: w for f, w in fields.items() if known[f].own_share} or fields
     if claim.unit == "year":
-        return {f: w for f, w in fields.items() if YEAR.intersection(index.fields[f].tokens)}
-    return {f: w for f, w in fields.items() if not PER_HUNDRED.intersection(index.fields[f].tokens)}
+        return {f: w for f, w in fields.items() if known[f].year}
+    return {f: w for f, w in fields.items() if not known[f].per_hundred}
 
 
 def spread(local: list[Word]) -> set[str]:
@@ -165,17 +169,17 @@ def spread(local: list[Word]) -> set[str]:
     return out
 
 
-def fit(index: Index, field: Field, context: set[str]) -> float:
-    """Return how many parts of a field's name the context holds, less those that it does not.
+def fit(index: Index, field: Field, context: dict[str, float]) -> float:
+    """Return how many parts of a field's name the context names (`index.heard_in`), less those that it does not.
 
     The names of what holds the field count half, and cost nothing where they are not said.
     """
     score = 0.0
     common = index.common(field)
     for token in field.tokens:
-        held = max((index.weight(word, token) for word in context), default=0.0)
+        held = context.get(token)
         if held:
             score += 0.5 * held
         elif token not in common:
             score -= 0.25
-    return score + sum(0.25 for token in set(field.around) if any(index.weight(word, token) for word in context))
+    return score + sum([0.25 for token in set(field.around) if token in context]) if field.around else score

@@ -19,11 +19,10 @@ def told(text: str) -> dict[Key, frozenset[str]]:
     """Return the claims of a text, each with the stems of the words near it."""
     out: dict[Key, frozenset[str]] = {}
     for segment in segments(text):
-        found = [claim for claim in claims(segment.text) if not claim.weak]
-        if not found:
-            continue
         parts = words(segment.text)
-        for claim in found:
+        for claim in claims(segment.text, parts):
+            if claim.weak:
+                continue
             beside = frozenset(
                 stem(w.norm)
                 for w in parts
@@ -37,18 +36,22 @@ def told(text: str) -> dict[Key, frozenset[str]]:
 def given(texts: list[str], sentence: Sentence, claim: Claim) -> bool:
     """Say whether a text given to the agent holds the claim; a number must stand by a word that both share."""
     key = _key(claim)
-    beside = {
+    for text in texts:
+        near = told(text).get(key)
+        if near is not None and (claim.kind != "number" or not near.isdisjoint(_beside(sentence, claim))):
+            return True
+    return False
+
+
+def _beside(sentence: Sentence, claim: Claim) -> set[str]:
+    """Return the stems of the content words near a claim."""
+    return {
         stem(w.norm)
         for w in sentence.words
         if claim.start - _NEAR <= w.start <= claim.end + _NEAR
         and w.norm not in FUNCTION
         and not claim.start <= w.start < claim.end
     }
-    for text in texts:
-        near = told(text).get(key)
-        if near is not None and (claim.kind != "number" or near & beside):
-            return True
-    return False
 
 
 def _key(claim: Claim) -> Key:

@@ -7,7 +7,6 @@ from typing import Any
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.dates import payload_moment
 from toolgrade.gates.utilization.leaves import Field
-from toolgrade.gates.utilization.lexicon import MINOR, MONEY, PERCENT
 from toolgrade.gates.utilization.shapes import quantity
 from toolgrade.gates.utilization.words import spelling
 
@@ -18,7 +17,7 @@ def comparable(claim: Claim, value: Any, field: Field) -> bool:
         number = quantity(value)
         if number is None or claim.unit != "percent":
             return number is not None
-        return 0 <= number <= 100 or bool(PERCENT.intersection((*field.tokens, *field.around))) or _share(value)
+        return 0 <= number <= 100 or field.share or _share(value)
     if not isinstance(value, str):
         return claim.kind == "identifier" and isinstance(value, int) and not isinstance(value, bool)
     if claim.kind == "day":
@@ -47,15 +46,14 @@ def agrees(claim: Claim, value: Any, field: Field) -> bool:
 
 
 def _equal(claim: Claim, number: float, field: Field) -> bool:
-    minor = bool(MINOR.intersection(field.tokens))
-    if claim.unit == "money" and minor:
+    if claim.unit == "money" and field.minor:
         number /= 100
     if _near(claim, number) or (number < 0 <= claim.number and _near(claim, -number) and claim.unit == "money"):
         return True
-    whole = PERCENT.isdisjoint((*field.tokens, *field.around))
+    whole = not field.share
     if claim.unit == "percent" and (-1 < number < 1 or (not whole and abs(number) == 1)):
         return _near(claim, number * 100)
-    return claim.unit == "" and minor and claim.step < 1 and _near(claim, number / 100)
+    return claim.unit == "" and field.minor and claim.step < 1 and _near(claim, number / 100)
 
 
 def _near(claim: Claim, number: float) -> bool:
@@ -64,8 +62,3 @@ def _near(claim: Claim, number: float) -> bool:
 
 def _share(value: Any) -> bool:
     return isinstance(value, str) and "%" in value
-
-
-def is_money(field: Field) -> bool:
-    """Say whether a field's name speaks of money."""
-    return bool(MONEY.intersection((*field.tokens, *field.around)))

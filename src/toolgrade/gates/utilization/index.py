@@ -3,12 +3,66 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
+from toolgrade.core.view import CallView
 from toolgrade.gates.utilization.leaves import Document, Field, Leaves
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import SPOKEN, name_tokens, names, synonyms
+from toolgrade.gates.utilization.words import SPOKEN, name_tokens, names, stem, synonyms
+
+_NOTHING: frozenset[str] = frozenset()
+_WIDE = 400
+
+
+class Held:
+    """The values in some records that are named by a label, by field."""
+
+    def __init__(self, index: Leaves, records: tuple[int, ...], label: tuple[str, ...]) -> None:
+        self._index = index
+        self._records = [
+            (place, held.first, held.last, held.depth, 1.1 if held.key is not None and label == held.label else 1.0)
+            for place, held in enumerate(map(index.records.__getitem__, records))
+        ]
+        self._first = min((record[1] for record in self._records), default=0)
+        self._last = max((record[2] for record in self._records), default=0)
+        self._apart = all(one[2] <= other[1] for one, other in pairwise(self._records))
+        self._known: dict[int, list[tuple[int, float, int]]] = {}
+
+    def of(self, field: int) -> list[tuple[int, float, int]]:
+        """Return `(leaf, weight, place)` of the values of one field, in the order of the records.
+
+        A record counts in full for its own values (more where the label is its own key) and less for deeper ones.
+        """
+        known = self._known.get(field)
+        if known is None:
+            leaves = self._index.fields[field].leaves
+            outside = leaves[-1] < self._first or leaves[0] >= self._last
+            known = self._known[field] = [] if outside else self._weigh(leaves)
+        return known
+
+    def _weigh(self, leaves: list[int]) -> list[tuple[int, float, int]]:
+        depths = self._index.depths
+        out: list[tuple[int, float, int]] = []
+        low, high = leaves[0], leaves[-1]
+        for place, first, last, depth, own in self._records:
+            if high < first or low >= last:
+                continue
+            start = bisect_left(leaves, first)
+            held = leaves[start : bisect_left(leaves, last, start)][:_WIDE]
+            out += [(leaf, 0.6 / away if (away := depths[leaf] - depth) else own, place) for leaf in held]
+        return out if self._apart else _nearest(out)
+
+
+def _nearest(held: list[tuple[int, float, int]]) -> list[tuple[int, float, int]]:
+    """Return each value once, as near as it lies in any of the records, at its first place."""
+    best: dict[int, tuple[int, float, int]] = {}
+    for item in held:
+        known = best.setdefault(item[0], item)
+        if item[1] > known[1]:
+            best[item[0]] = (item[0], item[1], known[2])
+    return list(best.values())
 
 
 class Index(Leaves):
@@ -16,12 +70,23 @@ class Index(Leaves):
 
     def __init__(self) -> None:
         super().__init__()
-        self._siblings: dict[tuple[int, tuple[str, ...]], list[int]] = defaultdict(list)
-        self._siblings_of = 0
+        self._grouped: dict[int, dict[tuple[int, tuple[str, ...]], list[int]]] = {}
         self._sole: dict[int, int | None] = {}
+        self._held: dict[tuple[tuple[int, ...], tuple[str, ...]], Held] = {}
+        self._stems: dict[int, frozenset[str]] = {}
         self._about: dict[int, set[str]] = {}
         self._common: dict[tuple[str, ...], tuple[int, frozenset[str]]] = {}
-        self._named: tuple[int, dict[str, dict[int, float]]] = (0, {})
+        self._named: dict[str, dict[int, float]] = {}
+        self._heard: dict[str, dict[str, float]] = {}
+
+    def add(self, call: CallView) -> None:
+        """Read the payload of one call; what words name is found anew where it brings new fields."""
+        fields, tokens = len(self.fields), len(self.vocabulary)
+        super().add(call)
+        if len(self.fields) > fields:
+            self._named.clear()
+        if len(self.vocabulary) > tokens:
+            self._heard.clear()
 
     def chain(self, record: int) -> Iterator[int]:
         """Yield a record and the records that hold it, innermost first."""
@@ -59,24 +124,40 @@ class Index(Leaves):
 
     def lists(self, root: int) -> dict[tuple[str, ...], list[int]]:
         """Return the records below a payload's root that stand in one list each, by their shape."""
-        self.siblings(root)
-        return {
-            shape: records
-            for (parent, shape), records in self._siblings.items()
-            if parent >= 0
-            and self.records[root].first <= self.records[parent].first
-            and self.records[parent].last <= self.records[root].last
-        }
+        return {shape: records for (_, shape), records in self._groups(root).items()}
 
     def siblings(self, record: int) -> list[int]:
         """Return the records of the same kind in the same place, with the record itself."""
-        if self._siblings_of != len(self.records):
-            self._siblings = defaultdict(list)
-            for number, held in enumerate(self.records):
-                self._siblings[held.parent, held.shape].append(number)
-            self._siblings_of = len(self.records)
         held = self.records[record]
-        return self._siblings[held.parent, held.shape] if held.parent >= 0 else [record]
+        return self._groups(self._root(record))[held.parent, held.shape] if held.parent >= 0 else [record]
+
+    def _groups(self, root: int) -> dict[tuple[int, tuple[str, ...]], list[int]]:
+        """Return the records of one payload by what holds them and by kind."""
+        known = self._grouped.get(root)
+        if known is None:
+            known = self._grouped[root] = {}
+            for number in range(root + 1, len(self.records)):
+                held = self.records[number]
+                if held.parent < 0:
+                    break
+                known.setdefault((held.parent, held.shape), []).append(number)
+        return known
+
+    def _root(self, record: int) -> int:
+        while self.records[record].parent >= 0:
+            record = self.records[record].parent
+        return record
+
+    def stems(self, record: int) -> frozenset[str]:
+        """Return the stems of all that a record and the records that hold it are called (`about`)."""
+        known = self._stems.get(record)
+        if known is None:
+            parent = self.records[record].parent
+            known = frozenset(map(stem, self.about(record)))
+            if parent >= 0:
+                known |= self.stems(parent)
+            self._stems[record] = known
+        return known
 
     def within(self, field: int, record: int) -> list[int]:
         """Return the leaves of a field inside a record."""
@@ -84,48 +165,65 @@ class Index(Leaves):
         held = self.records[record]
         return leaves[bisect_left(leaves, held.first) : bisect_left(leaves, held.last)]
 
+    def held(self, records: tuple[int, ...], label: tuple[str, ...]) -> Held:
+        """Return what some records hold that are named by a label."""
+        known = self._held.get((records, label))
+        if known is None:
+            known = self._held[records, label] = Held(self, records[:_WIDE], label)
+        return known
+
     def named_by(self, word: str) -> dict[int, float]:
         """Return the fields that a word names, with how well: above 0.5 by their own name, else by what holds them."""
-        if self._named[0] != len(self.fields):
-            self._named = (len(self.fields), {})
-        known = self._named[1].get(word)
+        known = self._named.get(word)
         if known is None:
             known = {}
-            first = str(SPOKEN.get(word, word))[:1]
-            alike = synonyms(word)
-            for token in (*self._initials.get(first, ()), *(other for other in alike if other[:1] != first)):
-                if token not in self.vocabulary:
+            first = str(SPOKEN[word])[0] if word in SPOKEN else None
+            for token, weight in self.heard(word).items():
+                if first and token[0] != first and token not in synonyms(word):
                     continue
-                weight = names(word, token)
-                for field in self.vocabulary[token] if weight else ():
+                for field in self.vocabulary[token]:
                     held = self.fields[field]
                     if token not in held.tokens:
                         known[field] = max(weight * 0.5, known.get(field, 0.0))
                     elif token not in self.common(held):
                         known[field] = max(weight, known.get(field, 0.0))
-            self._named[1][word] = known
+            self._named[word] = known
         return known
 
-    def weight(self, word: str, token: str) -> float:
-        """Return how well a word names one part of a field name."""
-        return names(word, token)
+    def heard(self, word: str) -> dict[str, float]:
+        """Return the parts of field names that a word names, with how well (`names`)."""
+        known = self._heard.get(word)
+        if known is None:
+            known = {t: weight for t in self._initials.get(word[:1], ()) if (weight := names(word, t))}
+            known.update((t, names(word, t)) for t in synonyms(word) if t in self.vocabulary)
+            for digit in "0123456789" if word in SPOKEN else ():
+                known.update((t, weight) for t in self._initials.get(digit, ()) if (weight := names(word, t)))
+            self._heard[word] = known
+        return known
+
+    def heard_in(self, context: Iterable[str]) -> dict[str, float]:
+        """Return the parts of field names that some of the words name, with how well the best does."""
+        out: dict[str, float] = {}
+        for word in context:
+            heard = self.heard(word)
+            for token, weight in heard.items() if heard else ():
+                if weight > out.get(token, 0.0):
+                    out[token] = weight
+        return out
 
     def common(self, field: Field) -> frozenset[str]:
         """Return the parts that most neighbouring field names share: they tell nothing apart."""
+        beside = self.beside[field.path[:-1]]
+        if len(beside) < 4:
+            return _NOTHING
         key = field.path[:-1]
         known = self._common.get(key)
-        if known is None or known[0] != len(self.fields):
-            beside = [other.tokens for other in self.fields if other.path[:-1] == key]
-            counts = Counter(token for tokens in beside for token in set(tokens))
-            shared = {token for token, count in counts.items() if len(beside) >= 4 and count > len(beside) * 0.6}
-            known = self._common[key] = (len(self.fields), frozenset(shared))
+        if known is None or known[0] != len(beside):
+            counts = Counter(token for other in beside for token in set(other.tokens))
+            shared = frozenset(token for token, count in counts.items() if count > len(beside) * 0.6)
+            known = self._common[key] = (len(beside), shared)
         return known[1]
 
     def has_currency(self, field: Field) -> bool:
         """Say whether a currency stands beside a field: then a whole number may count its hundredths."""
-        beside = (other for other in self.fields if other.path[:-1] == field.path[:-1])
-        return any("currency" in other.tokens for other in beside)
-
-    def kind(self, words: frozenset[str]) -> list[int]:
-        """Return the fields whose names hold one of the words."""
-        return [f.number for f in self.fields if words.intersection((*f.tokens, *f.around))]
+        return any("currency" in other.tokens for other in self.beside[field.path[:-1]])

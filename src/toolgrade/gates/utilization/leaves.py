@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolgrade.core.view import CallView
 from toolgrade.gates.utilization.dates import Day, payload_moment
-from toolgrade.gates.utilization.lexicon import STATUS_FIELDS
-from toolgrade.gates.utilization.shapes import alike, columns, content, escape, quantity
+from toolgrade.gates.utilization.lexicon import MINOR, MONEY, PER_HUNDRED, PERCENT, STATUS_FIELDS, YEAR
+from toolgrade.gates.utilization.shapes import NESTED, alike, columns, content, escape, quantity
 from toolgrade.gates.utilization.words import WORD, fold, name_tokens, spelling
 
 _NAMING = {"id", "ids", "number", "no", "code", "key", "sku", "ref", "reference", "name", "title"}
+_new = tuple.__new__  # a third of the time of Leaf(...)
+_SIGNS = frozenset("-−$€£¥.")
+_WORDY = 8
+_NAMED = 5
 _LONG = 200
 _DEEP = 60
 
@@ -23,15 +28,57 @@ class Document(NamedTuple):
     root: int
 
 
-class Field(NamedTuple):
-    """A field of one kind of record: its path from the root without indices, and the parts of its own name."""
+class Name(NamedTuple):
+    """What the name of a field says: its parts, those of what holds it, and what values of that name may be.
 
-    number: int
-    path: tuple[str, ...]
+    `naming`: they name their record; `status`: they say how it stands; `money`; a `share`, by the field's own name
+    (`own_share`), which may be told `per_hundred`; hundredths of a currency's unit (`minor`); a `year`.
+    """
+
     tokens: tuple[str, ...]
     around: tuple[str, ...]
-    leaves: list[int]
-    naming: bool = False
+    naming: bool
+    status: bool
+    money: bool
+    share: bool
+    own_share: bool
+    per_hundred: bool
+    minor: bool
+    year: bool
+
+
+@lru_cache(maxsize=4096)
+def name_of(path: tuple[str, ...]) -> Name:
+    """Return the name of the field at a path without indices."""
+    tokens = name_tokens(next((part for part in reversed(path) if part != "*"), ""))
+    around = tuple(token for part in path[:-1] for token in name_tokens(part))
+    every = (*tokens, *around)
+    return Name(
+        tokens,
+        around,
+        naming=not _NAMING.isdisjoint(tokens),
+        status=bool(tokens) and tokens[-1] in STATUS_FIELDS,
+        money=not MONEY.isdisjoint(every),
+        share=not PERCENT.isdisjoint(every),
+        own_share=not PERCENT.isdisjoint(tokens),
+        per_hundred=not PER_HUNDRED.isdisjoint(tokens),
+        minor=not MINOR.isdisjoint(tokens),
+        year=not YEAR.isdisjoint(tokens),
+    )
+
+
+class Field:
+    """A field of one kind of record: its path from the root without indices, its name and its values."""
+
+    __slots__ = ("leaves", "number", "path", *Name._fields)
+
+    def __init__(self, number: int, path: tuple[str, ...], name: Name | None = None) -> None:
+        self.number = number
+        self.path = path
+        self.leaves: list[int] = []
+        name = name or name_of(path)
+        self.tokens, self.around, self.naming, self.status, self.money = name[:5]
+        self.share, self.own_share, self.per_hundred, self.minor, self.year = name[5:]
 
 
 class Leaf(NamedTuple):
@@ -68,6 +115,7 @@ class Leaves:
         self.depths: list[int] = []
         self.records: list[Record] = []
         self.fields: list[Field] = []
+        self.beside: dict[tuple[str, ...], list[Field]] = defaultdict(list)
         self.labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.days: dict[tuple[int, int], list[tuple[Day, int, int]]] = defaultdict(list)
         self.called_days: dict[tuple[int, int], list[tuple[Day, int]]] = defaultdict(list)
@@ -107,7 +155,7 @@ class Leaves:
 
     def _walk(self, value: Any, pointer: str, path: tuple[str, ...], record: int) -> None:
         """Read a value; what lies deeper than any sane payload nests is left out, so claims about it stay open."""
-        if not isinstance(value, dict | list):
+        if not isinstance(value, NESTED):
             self._leaf(value, pointer, path, record)
         elif self._depth < _DEEP:
             self._depth += 1
@@ -124,7 +172,8 @@ class Leaves:
         for key, item in value.items():
             at = f"{pointer}/{escape(key)}"
             if key not in things:
-                self._walk(item, at, (*path, key), record)
+                read = self._walk if isinstance(item, NESTED) else self._leaf
+                read(item, at, (*path, key), record)
                 continue
             inner = self._inside(record, (*path, "*"))
             self.records[inner].key = key
@@ -159,12 +208,10 @@ class Leaves:
             self.records[inner].last = len(self.leaves)
 
     def _leaf(self, value: Any, pointer: str, path: tuple[str, ...], record: int) -> None:
-        field = self._fields.get(path)
-        if field is None:
-            field = self._field(path)
+        field = self._fields.get(path) or self._field(path)
         number = len(self.leaves)
         field.leaves.append(number)
-        self.leaves.append(Leaf(len(self.documents) - 1, pointer, field.number, value, record))
+        self.leaves.append(_new(Leaf, (len(self.documents) - 1, pointer, field.number, value, record)))
         self.depths.append(self.records[record].depth)
         if isinstance(value, str):
             if len(value) <= _LONG:
@@ -178,20 +225,18 @@ class Leaves:
                 self._label(str(value), record, leaf=number)
 
     def _field(self, path: tuple[str, ...]) -> Field:
-        own = next((part for part in reversed(path) if part != "*"), "")
-        tokens = name_tokens(own)
-        around = tuple(token for part in path[:-1] for token in name_tokens(part))
-        field = Field(len(self.fields), path, tokens, around, [], bool(_NAMING.intersection(tokens)))
+        field = Field(len(self.fields), path)
         self.fields.append(field)
+        self.beside[path[:-1]].append(field)
         self._fields[path] = field
-        for token in {*tokens, *around}:
+        for token in {*field.tokens, *field.around}:
             if token not in self.vocabulary:
                 self._initials[token[0]].append(token)
             self.vocabulary[token].append(field.number)
         return field
 
     def _text(self, value: str, field: Field, record: int, number: int) -> None:
-        if value[:1].isdigit() or value[:1] in "-−$€£¥.":
+        if value[:1].isdigit() or value[:1] in _SIGNS:
             amount = quantity(value)
             if amount is not None:
                 self.values[amount].append(number)
@@ -202,17 +247,16 @@ class Leaves:
             if day is not None:
                 self.days[day.month, day.day].append((day, record, number))
                 return
-        if field.tokens and field.tokens[-1] in STATUS_FIELDS:
+        if field.status:
             if field.number not in self.status_fields:
                 self.status_fields.append(field.number)
             self.status_values.add(value.casefold())
         self._label(value, record, field.naming, number)
 
     def _label(self, text: str, record: int, naming: bool = False, leaf: int | None = None) -> None:
-        parts = WORD.findall(text)
-        if not 0 < len(parts) <= 8:
+        key, capitals = label(text)
+        if not key:
             return
-        key = tuple(map(fold, parts)) if len(parts) > 1 else (fold(parts[0]),)
         if leaf is not None:
             self.spelled[key].append(leaf)
         held = self.labels[key]
@@ -225,7 +269,20 @@ class Leaves:
             self._naming.add(key)
         elif text[:1].isupper():
             self._proper.add(key)
-        if 1 < len(parts) <= 5:
-            for part, folded in zip(parts, key, strict=True):
-                if len(part) > 2 and part[0].isupper():
-                    self.parts[folded].add(key)
+        for part in capitals:
+            self.parts[part].add(key)
+
+
+@lru_cache(maxsize=4096)
+def label(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a text that is short enough to name something, folded, else nothing.
+
+    The second part are those that may stand for the whole: the capitalised ones of a name of two to five words.
+    """
+    parts = WORD.findall(text)
+    if not 0 < len(parts) <= _WORDY:
+        return (), ()
+    key = tuple(map(fold, parts))
+    if not 1 < len(parts) <= _NAMED:
+        return key, ()
+    return key, tuple(fold(part) for part in parts if len(part) > 2 and part[0].isupper())

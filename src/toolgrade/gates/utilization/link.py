@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
@@ -14,6 +17,10 @@ from toolgrade.gates.utilization.words import Word
 _WIDE = 400
 DAY = ("day",)
 _BREAKS = frozenset(",;:()[]|=—–/")
+_LABEL = frozenset(" :*_`(=-|")
+_EMPTY = FUNCTION | UNITS
+_FAR = 80
+_PLACE = itemgetter(2)
 _JOINS = listed("and or but while with for in on at to from by as after before over against than")
 
 
@@ -33,14 +40,54 @@ class Mention(NamedTuple):
     naming: bool
 
 
-class Sentence(NamedTuple):
-    """A sentence read once: where it begins, its words, its claims and the records that it names."""
+class Sentence:
+    """A sentence read once: where it begins, its words, its claims and the records that it names.
 
-    text: str
-    start: int
-    words: list[Word]
-    claims: list[Claim]
-    mentions: list[Mention]
+    `firm` are its claims without the weak ones.
+    """
+
+    __slots__ = ("_after", "_names", "_said", "_starts", "claims", "firm", "mentions", "start", "text", "words")
+
+    def __init__(
+        self, text: str, start: int, words: list[Word], claims: list[Claim], mentions: Sequence[Mention]
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.words = words
+        self.claims = claims
+        self.mentions = mentions
+        self.firm = [claim for claim in claims if not claim.weak]
+        self._starts: list[int] | None = None
+        self._names: frozenset[int] | None = None
+        self._said: frozenset[str] | None = None
+        self._after: dict[int, list[Word]] = {}
+
+    @property
+    def said(self) -> frozenset[str]:
+        """Its words, folded."""
+        if self._said is None:
+            self._said = frozenset(word.norm for word in self.words)
+        return self._said
+
+    def word_at(self, place: int) -> int:
+        """Return the number of the first word that begins at or after a place."""
+        if self._starts is None:
+            self._starts = [word.start for word in self.words]
+        return bisect_left(self._starts, place)
+
+    def is_name(self, word: Word) -> bool:
+        """Say whether a word is part of the name of a record."""
+        if self._names is None:
+            spans = [(m.start, m.end) for m in self.mentions if m.naming]
+            self._names = frozenset(w.start for a, b in spans for w in self.words if a <= w.start and w.end <= b)
+        return word.start in self._names
+
+    def after(self, claim: Claim) -> list[Word]:
+        """Return the content words of the noun phrase that follows a claim: `38 points`, `14-point`, `20 seats`."""
+        known = self._after.get(claim.start)
+        if known is None:
+            known = self._after[claim.start] = _after(self, claim)
+        return known
 
 
 def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tuple[str, ...]]) -> list[Mention]:
@@ -49,9 +96,13 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
     `known` collects the labels that were given in full: a later part of such a label means that label.
     """
     out: list[Mention] = []
-    at = 0
-    while at < len(text):
-        size = _full(index, text, at) if text[at].norm in index.longest else 0
+    longest, parts = index.longest, index.parts
+    end = -1
+    for at in [at for at, word in enumerate(text) if word.norm in longest or word.norm in parts]:
+        if at < end:
+            continue
+        word = text[at]
+        size = _full(index, text, at) if word.norm in longest else 0
         if size:
             key = tuple(word.norm for word in text[at : at + size])
             if size > 1:
@@ -59,19 +110,17 @@ def mentions(index: Index, text: list[Word], claims: list[Claim], known: set[tup
             out.append(
                 Mention(text[at].start, text[at + size - 1].end, tuple(index.labels[key]), key, index.names_one(key))
             )
-            at += size
-            continue
-        if text[at].norm in index.parts:
-            part = _part(index, text[at], known)
+            end = at + size
+        elif word.norm in parts:
+            part = _part(index, word, known)
             if part is not None:
                 out.append(part)
-        at += 1
     for claim in claims:
         if claim.kind == "day":
             held = _on_day(index, claim)
             if held:
                 out.append(Mention(claim.start, claim.end, held, DAY, False))
-    return sorted(out, key=lambda mention: mention.start)
+    return sorted(out, key=attrgetter("start")) if len(out) > 1 else out
 
 
 def _full(index: Index, text: list[Word], at: int) -> int:
@@ -105,37 +154,37 @@ def _on_day(index: Index, claim: Claim) -> tuple[int, ...]:
     return tuple(sorted(out)) if len(out) <= _WIDE else ()
 
 
-def after(sentence: Sentence, claim: Claim) -> list[Word]:
-    """Return the content words of the noun phrase that follows a claim: `38 points`, `14-point`, `20 free seats`."""
+def _after(sentence: Sentence, claim: Claim) -> list[Word]:
     stop = next_claim(sentence, claim)
     out: list[Word] = []
     last = claim.end
-    for word in sentence.words:
-        if word.start < claim.end:
-            continue
-        if word.end > stop or _BREAKS.intersection(sentence.text[last : word.start]) or len(out) == 3:
+    for at in range(sentence.word_at(claim.end), len(sentence.words)):
+        word = sentence.words[at]
+        if word.end > stop or not _BREAKS.isdisjoint(sentence.text[last : word.start]) or len(out) == 3:
             break
         if word.norm in _JOINS and (out or word.norm != "of"):
             break
-        if word.norm not in FUNCTION and word.norm not in UNITS and not is_name(sentence, word):
+        if word.norm not in _EMPTY and not sentence.is_name(word):
             out.append(word)
         last = word.end
     return out
 
 
-def before(sentence: Sentence, claim: Claim) -> list[Word]:
+def before(sentence: Sentence, claim: Claim, most: int = 6) -> list[Word]:
     """Return the content words that lead to a claim, nearest first: `total cost: $239`, `a temperature of 21`."""
     start = last_claim(sentence, claim)
     out: list[Word] = []
     last = claim.start
-    for word in reversed(sentence.words):
+    for at in range(sentence.word_at(claim.start) - 1, -1, -1):
+        word = sentence.words[at]
         if word.end > claim.start:
             continue
         gap = sentence.text[word.end : last]
-        label = not out and set(gap) <= set(" :*_`(=-|")
-        if word.start < start or (_BREAKS.intersection(gap) and not label) or len(out) == 6:
+        if word.start < start or len(out) == most:
             break
-        if word.norm not in FUNCTION and not is_name(sentence, word):
+        if not (gap == " " or _BREAKS.isdisjoint(gap)) and (out or not _LABEL.issuperset(gap)):
+            break
+        if word.norm not in FUNCTION and not sentence.is_name(word):
             out.append(word)
         last = word.start
     return out
@@ -145,8 +194,8 @@ def phrase(sentence: Sentence, claim: Claim) -> list[Word]:
     """Return the words that say what a claim is about: up to the next claim, and before it where it comes first."""
     stop = next_claim(sentence, claim)
     start = last_claim(sentence, claim)
-    later = [w for w in sentence.words if claim.end <= w.start < stop]
-    earlier = [w for w in sentence.words if start <= w.start < claim.start]
+    later = sentence.words[sentence.word_at(claim.end) : sentence.word_at(stop)]
+    earlier = sentence.words[sentence.word_at(start) : sentence.word_at(claim.start)]
     if start and any(w.norm not in FUNCTION for w in later):
         return later
     return earlier + later
@@ -154,55 +203,38 @@ def phrase(sentence: Sentence, claim: Claim) -> list[Word]:
 
 def in_range_with(sentence: Sentence, claim: Claim) -> Claim | None:
     """Return the claim that begins the range which this one ends: `from 2 to 7`, `between 2 m/s and 7 m/s`."""
-    earlier = [c for c in sentence.claims if c.end <= claim.start and not c.weak]
-    if not earlier or earlier[-1].kind != claim.kind:
+    first = next((c for c in reversed(sentence.firm) if c.end <= claim.start), None)
+    if first is None or first.kind != claim.kind or claim.start - first.end > _FAR:
         return None
-    joined = _RANGE.fullmatch(sentence.text, earlier[-1].end, claim.start)
-    return earlier[-1] if joined else None
+    return first if _RANGE.fullmatch(sentence.text, first.end, claim.start) else None
 
 
 def last_claim(sentence: Sentence, claim: Claim) -> int:
     """Return where the value before ends; codes and days between name what a claim is about and do not count."""
-    ends = [c.end for c in sentence.claims if c.end <= claim.start and not c.weak and c.kind in ("number", "time")]
-    return max(ends, default=0)
+    return max([c.end for c in sentence.firm if c.end <= claim.start and c.kind in ("number", "time")], default=0)
 
 
 def next_claim(sentence: Sentence, claim: Claim) -> int:
     """Return where the next claim begins, or the end of the sentence."""
-    return min((c.start for c in sentence.claims if c.start >= claim.end and not c.weak), default=len(sentence.text))
+    return min([c.start for c in sentence.firm if c.start >= claim.end], default=len(sentence.text))
 
 
-def is_name(sentence: Sentence, word: Word) -> bool:
-    """Say whether a word is part of the name of a record."""
-    return any(m.naming and m.start <= word.start and word.end <= m.end for m in sentence.mentions)
-
-
-def candidates(index: Index, fields: dict[int, float], named: list[Mention]) -> list[tuple[float, float, int]]:
+def candidates(index: Index, fields: dict[int, float], named: Sequence[Mention]) -> list[tuple[float, float, int]]:
     """Return `(entity score, field score, leaf)` for the values of the fields in the named records.
 
     The mention nearest to the claim counts 1, the next 1/2, and so on; a record counts in full for its own
     values and less for what lies deeper.
     """
     scores: dict[int, float] = {}
-    of_field: dict[int, float] = {}
-    held = [(index.fields[field].leaves, score) for field, score in fields.items()]
-    records, depths = index.records, index.depths
-    for rank, mention in enumerate(named[:8]):
-        best: dict[int, float] = {}
-        for number in mention.records[:_WIDE]:
-            record = records[number]
-            first, last, depth = record.first, record.last, record.depth
-            own = 1.1 if record.key is not None and mention.label == record.label else 1.0
-            for leaves, score in held:
-                if leaves[-1] < first or leaves[0] >= last:
-                    continue
-                start = bisect_left(leaves, first)
-                for leaf in leaves[start : bisect_left(leaves, last, start)][:_WIDE]:
-                    away = depths[leaf] - depth
-                    weight = 0.6 / away if away else own
-                    if weight > best.get(leaf, 0.0):
-                        best[leaf] = weight
-                    of_field[leaf] = score
-        for leaf, weight in best.items():
-            scores[leaf] = scores.get(leaf, 0.0) + weight * 0.5**rank
-    return [(score, of_field[leaf], leaf) for leaf, score in scores.items()]
+    share = 1.0
+    for mention in named[:8]:
+        held = index.held(mention.records, mention.label)
+        found = [values for field in fields if (values := held.of(field))]
+        if len(found) > 1 and len(mention.records) > 1:
+            found = [sorted(chain.from_iterable(found), key=_PLACE)]
+        for values in found:
+            for leaf, weight, _ in values:
+                scores[leaf] = scores.get(leaf, 0.0) + weight * share
+        share *= 0.5
+    leaves = index.leaves
+    return [(score, fields[leaves[leaf].field], leaf) for leaf, score in scores.items()]

@@ -12,7 +12,7 @@ from toolgrade.errors import ConfigError
 from toolgrade.gates.utilization.claims import Claim, claims
 from toolgrade.gates.utilization.ground import agrees
 from toolgrade.gates.utilization.leaves import Field
-from toolgrade.gates.utilization.words import WORD, fold, name_tokens, segments
+from toolgrade.gates.utilization.words import WORD, fold, name_tokens, segments, words
 
 
 def unused(wanted: tuple[MustUse, ...], view: TraceView) -> tuple[list[Finding], dict[str, int]]:
@@ -72,7 +72,7 @@ def _ignored(call: CallView, pointer: str, value: Any) -> Finding:
 def _uses(text: str, value: Any, pointer: str) -> bool:
     """Say whether an answer holds a value, in any usual writing."""
     own = re.sub(r"/\d+$", "", pointer).rpartition("/")[2]
-    field = Field(0, (own,), name_tokens(own), (), [])
+    field = Field(0, (own,))
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         return all(_uses(text, item, pointer) for item in inner)
@@ -86,7 +86,8 @@ def _uses(text: str, value: Any, pointer: str) -> bool:
         held = [fold(part) for part in WORD.findall(text)]
         if wanted and any(held[at : at + len(wanted)] == wanted for at in range(len(held) - len(wanted) + 1)):
             return True
-    return any(_states(claim, value, field) for segment in segments(text) for claim in claims(segment.text))
+    told = (claim for segment in segments(text) for claim in claims(segment.text, words(segment.text)))
+    return any(_states(claim, value, field) for claim in told)
 
 
 def _states(claim: Claim, value: Any, field: Field) -> bool:

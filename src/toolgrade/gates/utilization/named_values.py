@@ -30,7 +30,7 @@ def name_or_value(index: Index, sentence: Sentence, claim: Claim, heading: tuple
     if not leaves:
         called = spelling(claim.text) in index.labels
         return (None, "names a call", ()) if called else ("open", "occurs in no payload", ())
-    said = [word.norm for word in before(sentence, claim)[:3]]
+    said = [word.norm for word in before(sentence, claim, 3)]
     alone = all(claim.start <= word.start < claim.end for word in sentence.words)
     labelled = [leaf for leaf in leaves if _field_said(index, leaf, heading if alone else said)]
     if labelled:
@@ -67,4 +67,4 @@ def _nearby(index: Index, record: int) -> list[int]:
 
 def _field_said(index: Index, leaf: int, said: Sequence[str]) -> bool:
     tokens = index.fields[index.leaves[leaf].field].tokens
-    return any(index.weight(word, token) >= 0.9 for word in said for token in tokens)
+    return any(index.heard(word).get(token, 0.0) >= 0.9 for word in said for token in tokens)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.fields import fit, partly, spread
 from toolgrade.gates.utilization.index import Index
-from toolgrade.gates.utilization.leaves import Field
+from toolgrade.gates.utilization.leaves import Field, name_of
 from toolgrade.gates.utilization.lexicon import FUNCTION, PARTS, listed
-from toolgrade.gates.utilization.link import Mention, Sentence, after, candidates, is_name, phrase
+from toolgrade.gates.utilization.link import Mention, Sentence, candidates, phrase
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import Word, name_tokens, stem
+from toolgrade.gates.utilization.words import Word, name_tokens, names, stem
 
 _JOIN = re.compile(r"\s?[-–]\s?(?P<part>(?:of|for)\s?[-–]\s?)?|\s(?P<of>of|out of|for)\s")
 _OUTCOMES = listed("win won winn los loss lost beat defeat outscor")
@@ -80,7 +80,7 @@ def _same(pair: Pair, told: tuple[Told, Told]) -> bool:
     return abs(told[0].value - pair.first.number) < 0.5 and abs(told[1].value - pair.second.number) < 0.5
 
 
-def _parts(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -> list[tuple[Told, Told]]:
+def _parts(index: Index, sentence: Sentence, pair: Pair, named: Sequence[Mention]) -> list[tuple[Told, Told]]:
     """Return the values of paired fields of the record that is named: made of attempted, wins and losses."""
     about = _about(sentence, pair)
     context = spread(about)
@@ -108,7 +108,7 @@ def _parts(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -
 
 def _about(sentence: Sentence, pair: Pair) -> list[Word]:
     if not pair.part:
-        return after(sentence, pair.second)
+        return sentence.after(pair.second)
     return [w for w in phrase(sentence, pair.second) if w.norm not in FUNCTION and w.start >= pair.second.end]
 
 
@@ -141,7 +141,7 @@ def _paired(index: Index) -> Iterator[tuple[int, int, str, bool]]:
                         yield field.number, number, "", False
 
 
-def _values(index: Index, named: list[Mention], a: int, b: int) -> list[tuple[Told, Told]]:
+def _values(index: Index, named: Sequence[Mention], a: int, b: int) -> list[tuple[Told, Told]]:
     found = candidates(index, {a: 0.0, b: 0.0}, named)
     if not found:
         return []
@@ -158,21 +158,21 @@ def _values(index: Index, named: list[Mention], a: int, b: int) -> list[tuple[To
     return out
 
 
-def _sides(index: Index, sentence: Sentence, pair: Pair, named: list[Mention]) -> list[tuple[Told, Told]]:
+def _sides(index: Index, sentence: Sentence, pair: Pair, named: Sequence[Mention]) -> list[tuple[Told, Told]]:
     """Return the values of one field in the two records of a kind that the sentence names: a score."""
     sides = _rivals(index, named)
     if sides is None:
         return []
     first, second = sides
     about = _clause(sentence, pair)
-    context = spread(about)
+    context = index.heard_in(spread(about))
     halves = _halves(index, [w.norm for w in about], first, second)
     if halves is not None:
         return _nearer(pair, halves, [(b, a) for a, b in halves]) if halves else []
     return _best(pair, sentence, _values_of_two(index, context, first, second))
 
 
-def _values_of_two(index: Index, context: set[str], first: int, second: int) -> list[tuple[float, Told, Told]]:
+def _values_of_two(index: Index, context: dict[str, float], first: int, second: int) -> list[tuple[float, Told, Told]]:
     """Return the fields that both records have once, with how well the context names them."""
     scored: list[tuple[float, Told, Told]] = []
     for field in index.fields:
@@ -206,7 +206,7 @@ def _best(pair: Pair, sentence: Sentence, scored: list[tuple[float, Told, Told]]
     return half if len(half) == 1 else []
 
 
-def _keyed(index: Index, context: set[str], first: int, second: int) -> list[tuple[float, Told, Told]]:
+def _keyed(index: Index, context: dict[str, float], first: int, second: int) -> list[tuple[float, Told, Told]]:
     """Return the values under the keys of the two records elsewhere: `goals: {home}` beside `teams: {home}`."""
     one, two = index.records[first], index.records[second]
     if one.key is None or two.key is None:
@@ -220,7 +220,7 @@ def _keyed(index: Index, context: set[str], first: int, second: int) -> list[tup
         if len(left) == len(right) == 1:
             a, b = quantity(index.leaves[left[0]].value), quantity(index.leaves[right[0]].value)
             if a is not None and b is not None:
-                held = Field(number, path, name_tokens(path[-2]) if len(path) > 1 else (), (), [])
+                held = Field(number, path, name_of(path[-2:-1]))
                 out.append((fit(index, held, context), Told((left[0],), a), Told((right[0],), b)))
     return out
 
@@ -235,7 +235,7 @@ def _clause(sentence: Sentence, pair: Pair) -> list[Word]:
 
 
 def _tells(sentence: Sentence, word: Word) -> bool:
-    return word.norm not in FUNCTION and stem(word.norm) not in _OUTCOMES and not is_name(sentence, word)
+    return word.norm not in FUNCTION and stem(word.norm) not in _OUTCOMES and not sentence.is_name(word)
 
 
 def _nearer(pair: Pair, top: list[tuple[Told, Told]], turned: list[tuple[Told, Told]]) -> list[tuple[Told, Told]]:
@@ -246,7 +246,7 @@ def _hits(pair: Pair, told: tuple[Told, Told]) -> int:
     return sum(abs(value.value - claim.number) < 0.5 for value, claim in zip(told, pair[:2], strict=True))
 
 
-def _rivals(index: Index, named: list[Mention]) -> tuple[int, int] | None:
+def _rivals(index: Index, named: Sequence[Mention]) -> tuple[int, int] | None:
     """Return the two sibling records that the sentence names, the one named first first."""
     seen: list[int] = []
     for mention in reversed(named):
@@ -279,7 +279,7 @@ def _halves(index: Index, about: list[str], first: int, second: int) -> list[tup
         leaves = [
             leaf
             for field in index.fields
-            if any(index.weight("quarter", t) for t in field.tokens) and any(str(n) in field.tokens for n in which)
+            if any(names("quarter", t) for t in field.tokens) and any(str(n) in field.tokens for n in which)
             for leaf in index.within(field.number, record)
         ]
         values = [quantity(index.leaves[leaf].value) for leaf in leaves]

@@ -27,18 +27,21 @@ _POLITE = re.compile(
     r")[\s.!*_:]*",
     re.IGNORECASE | re.DOTALL,
 )
+_ANNOUNCE = frozenset(map(stem, (*TOTALS, *LEAST, *MOST)))
+_EMPTY = FUNCTION | NEUTRAL | set(NUMBER_WORDS)
+_LETTER = re.compile(r"[^\W\d_]")
 _HEADING = re.compile(r"[\s*_#]*[^.!?:]{1,60}:[\s*_]*")
 
 
 def asserts(text: str) -> bool:
     """Say whether a sentence states something: it is no courtesy, question, request, plan or heading."""
-    if not any(c.isalpha() for c in text):
+    if not _LETTER.search(text):
         return False
     return not (_POLITE.fullmatch(text) or _HEADING.fullmatch(text))
 
 
-def unaccounted(index: Index, sentence: Sentence, settled: list[Settled]) -> list[str]:
-    """Return the content words of a sentence that no grounded claim explains.
+def accounted(index: Index, sentence: Sentence, settled: list[Settled]) -> bool:
+    """Say whether grounded claims explain every content word of a sentence.
 
     A grounded claim explains its own words, the parts of its field's name, the labels of the records that
     hold it, and (for a sum, a least or greatest value) the words that announce such a value.
@@ -50,19 +53,12 @@ def unaccounted(index: Index, sentence: Sentence, settled: list[Settled]) -> lis
         for leaf in item.leaves:
             field = index.fields[index.leaves[leaf].field]
             tokens.update((*field.tokens, *field.around))
-            explained |= _labels(index, index.leaves[leaf].record)
+            explained |= index.stems(index.leaves[leaf].record)
         if item.how.startswith("derived"):
-            explained |= {stem(word) for word in (*TOTALS, *LEAST, *MOST)}
-    out = []
+            explained |= _ANNOUNCE
     for word in sentence.words:
-        if word.norm in FUNCTION or word.norm in NEUTRAL or word.norm in NUMBER_WORDS:
+        if word.norm in _EMPTY or stem(word.norm) in explained:
             continue
-        if any(start <= word.start < end for start, end in spans) or stem(word.norm) in explained:
-            continue
-        if not any(index.weight(word.norm, token) for token in tokens):
-            out.append(word.text)
-    return out
-
-
-def _labels(index: Index, record: int) -> set[str]:
-    return {stem(part) for number in index.chain(record) for part in index.about(number)}
+        if tokens.isdisjoint(index.heard(word.norm)) and not any(a <= word.start < b for a, b in spans):
+            return False
+    return True

@@ -12,7 +12,7 @@ from toolgrade.gates.utilization.given import given
 from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION
 from toolgrade.gates.utilization.link import Mention, Sentence, mentions
-from toolgrade.gates.utilization.prose import asserts, unaccounted
+from toolgrade.gates.utilization.prose import accounted, asserts
 from toolgrade.gates.utilization.settle import Around, Settled, settle_all
 from toolgrade.gates.utilization.statuses import statuses
 from toolgrade.gates.utilization.told import told_values
@@ -40,7 +40,7 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
     lines: list[tuple[Segment, Sentence]] = []
     for segment in segments(text):
         parts = words(segment.text)
-        held = [claim for claim in claims(segment.text, clock) if not _in_a_name(index, segment.text, claim)]
+        held = [claim for claim in claims(segment.text, parts, clock) if not _in_a_name(index, segment.text, claim)]
         if len(held) > _CROWDED:
             prose.append(Sentence(segment.text, segment.start, parts, [], []))
             continue
@@ -55,7 +55,7 @@ def read_answer(index: Index, text: str, texts: list[str], clock: date | None = 
             found.append(settled[at])
         lines.append((segment, sentence))
         done = bool(settled) and all(item.verdict == "grounded" for item in settled)
-        if asserts(segment.text) and not (done and not unaccounted(index, sentence, settled)):
+        if asserts(segment.text) and not (done and accounted(index, sentence, settled)):
             prose.append(sentence)
     return Reading(found, prose)
 

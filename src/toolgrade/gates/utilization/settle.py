@@ -16,7 +16,7 @@ from toolgrade.gates.utilization.link import Mention, Sentence, candidates, in_r
 from toolgrade.gates.utilization.named_values import name_or_value
 from toolgrade.gates.utilization.pairs import compare_pair, pairs
 from toolgrade.gates.utilization.shapes import quantity
-from toolgrade.gates.utilization.words import name_tokens
+from toolgrade.gates.utilization.words import name_tokens, names
 
 _FEW = 12
 _CLAUSE = re.compile(r"\b(?:while|whereas|but|and|with)\b(?=\s+(?:the\s+)?[A-Z])|;")
@@ -26,6 +26,9 @@ _OF_NUMBER = re.compile(r"\s+(?:of|at|around|near)\b")
 _ASIDE = re.compile(
     r"\b(?:for|against|over|than|versus|vs\.?|past|visiting|host)\s+(?:the\s+)?(?:\w+\s+)?$", re.IGNORECASE
 )
+
+
+_ASIDES = frozenset({"for", "against", "over", "than", "versus", "vs", "past", "visiting", "host"})
 
 
 class Settled(NamedTuple):
@@ -64,7 +67,7 @@ def settle_all(index: Index, sentence: Sentence, around: Around) -> list[Settled
         for claim, agrees_, leaves, how in compare_pair(index, sentence, pair):
             out.append(_of_pair(sentence, claim, agrees_, leaves, how))
     for claim in sentence.claims:
-        if id(claim) not in done:
+        if id(claim) not in done and (not claim.weak or _counts(index, sentence, claim)):
             item = settle(index, sentence, claim, around)
             if item is not None:
                 out.append(item)
@@ -121,6 +124,13 @@ def settle(index: Index, sentence: Sentence, claim: Claim, around: Around) -> Se
     return None if claim.weak else Settled(sentence, claim, "open", "no value under the named field")
 
 
+def _counts(index: Index, sentence: Sentence, claim: Claim) -> bool:
+    """Say whether the word right after an article names a field: only then can it tell one."""
+    at = sentence.word_at(claim.end)
+    word = sentence.words[at] if at < len(sentence.words) else None
+    return word is not None and word.start - claim.end <= 1 and bool(index.named_by(word.norm))
+
+
 def _levels(sentence: Sentence, claim: Claim, around: Around) -> tuple[list[Mention], ...]:
     """Return the records to look in, nearest first: of the sentence, of its list, of the sentence before, any."""
     own = ordered(sentence, claim)
@@ -131,14 +141,27 @@ def ordered(sentence: Sentence, claim: Claim) -> list[Mention]:
     """Return the mentions of a sentence as they bear on a claim: those before it, nearest first, else those after."""
     before = [m for m in reversed(sentence.mentions) if m.end <= claim.start]
     found = before or [m for m in sentence.mentions if m.start >= claim.end]
-    aside = [m for m in found if _ASIDE.search(sentence.text, 0, m.start)]
+    if len(found) < 2:
+        return found
+    aside = [m for m in found if _is_aside(sentence, m)]
     return _once([m for m in found if m not in aside] + aside)
+
+
+def _is_aside(sentence: Sentence, mention: Mention) -> bool:
+    """Say whether a record is named beside the subject: `against the Hawks`."""
+    at = sentence.word_at(mention.start)
+    lead = sentence.words[max(0, at - 3) : at]
+    return not _ASIDES.isdisjoint([word.norm for word in lead]) and bool(
+        _ASIDE.search(sentence.text, lead[0].start, mention.start)
+    )
 
 
 def _once(found: list[Mention]) -> list[Mention]:
     """Return the mentions without repeated labels; those that tell records apart come before categories."""
-    unique = {mention.label: mention for mention in reversed(found)}
-    kept = [mention for mention in found if unique[mention.label] is mention]
+    unique: dict[tuple[str, ...], Mention] = {}
+    for mention in found:
+        unique.setdefault(mention.label, mention)
+    kept = unique.values()
     return [m for m in kept if m.naming] + [m for m in kept if not m.naming]
 
 
@@ -214,7 +237,7 @@ def _one_of_a_group(case: Case, linked: list[int]) -> bool:
     if word is None or case.claim.unit != "money" or case.level == 3 or len(groups) != 1 or len(paths) < 2:
         return False
     group = groups.pop()
-    return bool(group) and any(index.weight(word.norm, token) >= 0.9 for token in name_tokens(group[-1]))
+    return bool(group) and any(names(word.norm, token) >= 0.9 for token in name_tokens(group[-1]))
 
 
 def _two_meant(case: Case, linked: list[int]) -> bool:

@@ -11,9 +11,13 @@ from toolgrade.core.view import CallView, payload
 from toolgrade.gates.utilization.texts import structured
 
 _HUGE = 1e100
+_NUMBERS = (int, float)
 _NUMERIC = re.compile(
     r"\s*(?:(?P<cur>US\$|[$€£¥₹]|USD|EUR|GBP)\s?)?(?P<num>[-−]?\d+(?:,\d{3})*(?:\.\d+)?)\s?(?P<post>%|USD|EUR|GBP|€)?\s*"
 )
+
+NESTED = (dict, list)
+"""What JSON values nest; a tuple, since building a union type for every value takes longer than the test."""
 
 
 def content(call: CallView) -> Any:
@@ -36,14 +40,11 @@ def _read(text: Any) -> Any:
 
 def quantity(value: Any) -> float | None:
     """Return the number that a payload value is or holds as text (`"$45.00"`, `"15%"`, `"1,234"`)."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
+    if isinstance(value, str):
+        found = _NUMERIC.fullmatch(value) if len(value) < 40 else None
+        return float(found["num"].replace(",", "").replace("−", "-")) if found else None
+    if isinstance(value, _NUMBERS) and not isinstance(value, bool):
         return float(value) if abs(value) < _HUGE else None
-    if isinstance(value, str) and len(value) < 40:
-        found = _NUMERIC.fullmatch(value)
-        if found:
-            return float(found["num"].replace(",", "").replace("−", "-"))
     return None
 
 
@@ -72,7 +73,7 @@ def columns(value: dict[str, Any]) -> list[str] | None:
 
 
 def _nested(items: Any) -> bool:
-    return any(isinstance(item, dict | list) for item in items)
+    return any(isinstance(item, NESTED) for item in items)
 
 
 def alike(value: dict[str, Any]) -> frozenset[str]:
@@ -80,8 +81,10 @@ def alike(value: dict[str, Any]) -> frozenset[str]:
 
     Groups of mere numbers (`prices` and `seats` by class) are fields, unless their keys hold digits.
     """
-    shapes: dict[frozenset[str], list[str]] = defaultdict(list)
     objects = [(key, item) for key, item in value.items() if isinstance(item, dict) and item]
+    if len(objects) < 2:
+        return frozenset()
+    shapes: dict[frozenset[str], list[str]] = defaultdict(list)
     for key, item in objects:
         shapes[frozenset(item)].append(key)
     out: set[str] = set()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from toolgrade.gates.utilization.claims import Claim
 from toolgrade.gates.utilization.index import Index
-from toolgrade.gates.utilization.leaves import Field
 from toolgrade.gates.utilization.lexicon import AUXILIARIES, DENIES, FUNCTION, STATUSES, SUPPOSES
-from toolgrade.gates.utilization.link import Sentence, candidates, is_name
+from toolgrade.gates.utilization.link import Sentence, candidates
 from toolgrade.gates.utilization.settle import Around, Settled, ordered
-from toolgrade.gates.utilization.words import Word, stem
+from toolgrade.gates.utilization.words import Word, names, stem
 
+_STEMS = {(word[:2], stem(word)) for word in STATUSES}
 _HEDGES = SUPPOSES | {
     "to",
     "when",
@@ -32,29 +32,41 @@ def statuses(index: Index, sentence: Sentence, around: Around) -> list[Settled]:
         return []
     if sentence.text.rstrip().endswith("?"):
         return []
+    flags: dict[str, list[int]] = {}
+    for number in index.booleans:
+        if index.fields[number].tokens:
+            flags.setdefault(index.fields[number].tokens[-1], []).append(number)
     out = []
     for at, word in enumerate(sentence.words):
-        if word.norm in FUNCTION or (is_name(sentence, word) and word.norm not in STATUSES):
+        if word.norm in FUNCTION:
             continue
-        item = _status(index, sentence, at, word, around)
-        if item is not None:
-            out.append(item)
+        named = [*flags.get(word.norm, ()), *_stemmed(flags, word.norm)] if flags else []
+        told = bool(index.status_fields) and (_is_status(word.norm) or word.norm in index.status_values)
+        if (named or told) and (word.norm in STATUSES or not sentence.is_name(word)):
+            item = _status(index, sentence, at, around, (sorted(named), index.status_fields if told else []))
+            if item is not None:
+                out.append(item)
     return out
 
 
-def _status(index: Index, sentence: Sentence, at: int, word: Word, around: Around) -> Settled | None:
-    flags = [f for f in index.booleans if _flag_word(index.fields[f]) in (word.norm, stem(word.norm))]
-    told = _same(word.norm, STATUSES) or word.norm in index.status_values
-    if not flags and not (told and index.status_fields):
-        return None
+def _stemmed(flags: dict[str, list[int]], word: str) -> list[int]:
+    root = stem(word)
+    return flags.get(root, []) if root != word else []
+
+
+def _status(
+    index: Index, sentence: Sentence, at: int, around: Around, fields: tuple[list[int], list[int]]
+) -> Settled | None:
+    """Return what the payloads say of the status told by a word: of flags that it names, then of `status` fields."""
     stated = _stated(sentence, at)
     if stated is None:
         return None
-    for fields in (flags, index.status_fields if told else []):
-        leaves = _linked(index, sentence, word, fields, around)
+    word = sentence.words[at]
+    for group in fields:
+        leaves = _linked(index, sentence, word, group, around)
         if leaves:
             item = _compare(index, sentence, word, stated, leaves)
-            if item.verdict != "contradicted" or fields is flags or _spoken_of(index, sentence, at, leaves):
+            if item.verdict != "contradicted" or group is fields[0] or _spoken_of(index, sentence, at, leaves):
                 return item
     return None
 
@@ -65,22 +77,13 @@ def _spoken_of(index: Index, sentence: Sentence, at: int, leaves: list[int]) -> 
         part for leaf in leaves for number in index.chain(index.leaves[leaf].record) for part in index.about(number)
     }
     return any(
-        index.weight(word.norm, part) >= 0.9
-        for word in sentence.words[:at]
-        if word.norm not in FUNCTION
-        for part in about
+        names(word.norm, part) >= 0.9 for word in sentence.words[:at] if word.norm not in FUNCTION for part in about
     )
 
 
-def _flag_word(field: Field) -> str:
-    return field.tokens[-1] if field.tokens else ""
-
-
-def _same(word: str, known: frozenset[str]) -> bool:
+def _is_status(word: str) -> bool:
     """Say whether a word is a status in either spelling (`cancelled`, `canceled`), not another form of one."""
-    return word in known or (
-        word.endswith("ed") and any(stem(word) == stem(other) for other in known if other[:2] == word[:2])
-    )
+    return word in STATUSES or (word.endswith("ed") and (word[:2], stem(word)) in _STEMS)
 
 
 def _stated(sentence: Sentence, at: int) -> bool | None:
@@ -134,6 +137,6 @@ def _agrees(value: object, word: str, stated: bool) -> bool | None:
     same = len(parts) == 1 and stem(parts[0]) == stem(word)
     if same:
         return stated
-    if len(parts) != 1 or not _same(parts[0], STATUSES):
+    if len(parts) != 1 or not _is_status(parts[0]):
         return None
     return False if stated else None

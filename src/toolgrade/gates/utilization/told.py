@@ -10,7 +10,7 @@ from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION
 from toolgrade.gates.utilization.link import Mention, Sentence, candidates
 from toolgrade.gates.utilization.settle import Around, Settled
-from toolgrade.gates.utilization.words import Word, name_tokens, spelling
+from toolgrade.gates.utilization.words import Word, name_tokens, names, spelling
 
 _LINE = re.compile(
     r"[\s*_`]*(?P<name>[^\W\d][^:*\n]{0,40}?)[\s*_`]*:[\s*_`]*(?P<value>[^\s*_`:][^:\n]{0,80}?)[\s*_`.]*"
@@ -23,7 +23,7 @@ def told_values(index: Index, sentence: Sentence, around: Around, settled: Seque
 
     A value in words that differs stays open: such lines often say what is planned or asked for.
     """
-    line = _LINE.fullmatch(sentence.text)
+    line = _LINE.fullmatch(sentence.text) if ":" in sentence.text else None
     if line is None or any(item.claim.start >= line.start("value") for item in settled):
         return []
     name = [w for w in sentence.words if w.end <= line.end("name") and w.norm not in FUNCTION]
@@ -31,7 +31,7 @@ def told_values(index: Index, sentence: Sentence, around: Around, settled: Seque
     if not name or not 0 < len(value) <= _LONG:
         return []
     claim = Claim("text", line["value"], line.start("value"), line.end("value"), line["value"].casefold())
-    named = [m for m in sentence.mentions if m.end <= claim.start] + around.lines + around.before
+    named = [*(m for m in sentence.mentions if m.end <= claim.start), *around.lines, *around.before]
     leaves = _linked(index, name, named)
     hits = [leaf for leaf in leaves if _is(index, leaf, value)]
     if not hits:
@@ -77,13 +77,13 @@ def _is(index: Index, leaf: int, value: list[Word]) -> bool:
     return code and held[0] in told
 
 
-def _record_called(index: Index, name: list[Word], value: list[Word], mentions: list[Mention]) -> list[int]:
+def _record_called(index: Index, name: list[Word], value: list[Word], mentions: Sequence[Mention]) -> list[int]:
     """Return the values of a record of the named kind whose labels make up the value: `Passenger: Mia Li`."""
     told = {word.norm for word in value}
     for mention in mentions:
         for number in mention.records[:50]:
             shape = {token for part in index.records[number].shape[-2:] for token in name_tokens(part)}
-            if not any(index.weight(word.norm, token) >= 0.9 for word in name for token in shape):
+            if not any(names(word.norm, token) >= 0.9 for word in name for token in shape):
                 continue
             labels = {part for label in index.names_of(number) for part in label}
             if told <= labels:
