@@ -20,6 +20,7 @@ SIDE_EFFECTS = frozenset({"refund", "pay"})
 """Acts that other writes bring about by themselves."""
 
 _IDENTIFIER = re.compile(r"\b(?=[\w-]{0,40}\d)(?=[\d-]{0,40}[A-Za-z_]|\d{6})[A-Za-z0-9][\w-]{3,40}\b")
+_DIGIT = re.compile(r"\d")
 _SEARCHED = 2_000_000
 
 
@@ -64,9 +65,11 @@ class _Record:
         self.done = [call for call in known if call.number not in failures]
         self.failed = [call for call in known if call.number in failures]
         self.pending = [call for call in before if call.result_message is None or call.message == said.message]
-        self.writes = [
-            call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))
-        ]
+
+    @property
+    def writes(self) -> list[CallView]:
+        """The successful calls that may have changed something, without those that hand over."""
+        return [call for call in self.done if self._writes(call) and not verbs.escalates(verbs.acting(call.call))]
 
     def _writes(self, call: CallView) -> bool:
         name = verbs.acting(call.call)
@@ -140,17 +143,17 @@ class _Record:
         alike = {verb for call in done for verb in verbs.doing(verbs.acting(call.call))}
         own = {noun for call in done for noun in verbs.nouns(verbs.acting(call.call))}
         worked_on = " ".join(_arguments(call) for call in done)
-        for name in self._able(claim.act or ""):
-            if name not in called and alike & verbs.doing(name):
+        for name in self.view.tools:
+            if name not in called and alike & verbs.doing(name) and self._able(name, claim.act or ""):
                 theirs = {noun for noun in verbs.nouns(name) - own if noun[:4] not in worked_on}
                 if _named(claim.clause, theirs) > _named(claim.clause, own - verbs.nouns(name)):
                     return True
         return False
 
-    def _able(self, act: str) -> list[str]:
-        """Return the tools on offer that could have done it."""
-        tools = self.view.tools.items()
-        return [name for name, spec in tools if verbs.may_write(name, spec) and verbs.could_do(name, spec, act)]
+    def _able(self, name: str, act: str) -> bool:
+        """Whether a tool could have done it."""
+        spec = self.view.tools.get(name)
+        return verbs.may_write(name, spec) and verbs.could_do(name, spec, act)
 
     def _against_failed(self, claim: Claim, failed: CallView) -> Unmatched | None:
         """Every call of this kind failed; a claim that names the failed one's own thing is about it."""
@@ -165,7 +168,7 @@ class _Record:
         """No call of this kind was made."""
         if not claim.own and (self._payload_says(claim) or self._user_said(claim)):
             return None
-        able = self._able(act)
+        able = [name for name in self.view.tools if self._able(name, act)]
         if act in CONTENT_ACTS:  # such claims may be about the agent's own words
             if self.writes or not able:
                 return None
@@ -213,7 +216,7 @@ def _holds(word: str, text: str) -> bool:
 
 def identifiers(text: str) -> set[str]:
     """Return what looks like an identifier: letters and digits together, or six digits and more."""
-    return {word.casefold() for word in _IDENTIFIER.findall(text)}
+    return {word.casefold() for word in _IDENTIFIER.findall(text)} if _DIGIT.search(text) else set()
 
 
 def _named_in(claim: Claim) -> set[str]:

@@ -95,6 +95,9 @@ _ERROR_KEYS = ("error", "errors", "exception", "err", "error_message", "errorMes
 _DATA_KEYS = ("data", "result", "results", "items")
 _STATUS_KEYS = ("status", "status_code", "statusCode", "http_status", "code")
 _EXIT_KEYS = ("exit_code", "exitCode", "returncode", "return_code")
+_TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_EXIT_KEYS, "isError", "is_error", "success", "ok"})
+"""An object without any of these keys tells of no failure."""
+
 _MESSAGE_KEYS = ("message", "detail", "details", "reason", "msg", "description")
 
 
@@ -141,6 +144,8 @@ def _from_content(content: Any) -> Failure | None:
 
 
 def _from_object(content: dict[str, Any]) -> Failure | None:
+    if _TELLING.isdisjoint(content):
+        return None
     if any(content.get(key) for key in _DATA_KEYS):
         return None  # partial results with errors beside them are for the reader of the results
     status = next((content[key] for key in _STATUS_KEYS if _is_status(content.get(key))), None)
