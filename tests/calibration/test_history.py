@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from tests.calibration import made_up
 from tests.calibration.made_up import DIMENSION
 from toolgrade.calibration.anchors import anchor_check, anchor_items, drift
-from toolgrade.calibration.calibrate import calibrate, recorded_judge
+from toolgrade.calibration.calibrate import JudgeIdentity, calibrate, recorded_judge
 from toolgrade.calibration.compare import compare
 from toolgrade.calibration.due import due, fell
 from toolgrade.calibration.label_set import LabelSet
@@ -53,8 +55,14 @@ def said(labels: LabelSet, wrong: int, replicate: int = 0, seed: int = 0) -> lis
 def recorded(store: Store, wrong: int, at: datetime, name: str = "judge-a") -> CalibrationRun:
     labels = labels_of(store)
     verdicts = said(labels, wrong)
-    run = calibrate(labels, verdicts, recorded_judge(name, "1.0"), store.history(DIMENSION), at)
-    return store.append(run, verdicts)
+    judge = recorded_judge(name, "1.0")
+    return store.record(DIMENSION, partial(measured, labels, verdicts, judge, at), verdicts)
+
+
+def measured(
+    labels: LabelSet, verdicts: list[ItemVerdict], judge: JudgeIdentity, at: datetime, runs: Sequence[CalibrationRun]
+) -> CalibrationRun:
+    return calibrate(labels, verdicts, judge, runs, at)
 
 
 def test_an_edited_record_breaks_the_chain(store: Store) -> None:
@@ -256,7 +264,7 @@ def test_own_label_sets_come_before_shipped_ones(store: Store, tmp_path: Path) -
         labels = both.label_set(DIMENSION, name)
         verdicts = said(labels, wrong)
         at = NOW + hour * HOUR
-        both.append(calibrate(labels, verdicts, judge, both.history(DIMENSION), at), verdicts)
+        both.record(DIMENSION, partial(measured, labels, verdicts, judge, at), verdicts)
         report = trust_in(both, DIMENSION, now, at)
         assert (report.set, report.level) == (name, "refused" if name == "shipped" else "advisory")
     with pytest.raises(ConfigError, match="is shipped and stays as it is"):

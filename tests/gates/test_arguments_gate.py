@@ -92,7 +92,19 @@ def test_nothing_known_of_any_called_tool_is_not_a_pass(recorded):
     assert check_arguments(None, recorded("hello", tools=TOOLS)).status == "not_applicable"
 
 
-@pytest.mark.parametrize("value", ["<city>", "YOUR_CITY", "{{city}}", "your-city", "TODO", "xxx", "[USER_CITY]", "..."])
+PLACEHOLDERS = ["<city>", "YOUR_CITY", "{{city}}", "your-city", "TODO", "xxx", "[USER_CITY]", "...", "??", "${CITY}"]
+PLACEHOLDERS += ["Insert_city", "enter your city", "replace-me", "TBD", "FixMe", "placeholder", "changeme", "undefined"]
+PLACEHOLDERS += [
+    "Lorem ipsum dolor",
+    "user@example.com",
+    "test@test.org",
+    "name@domain.com",
+    "email@email.net",
+    " <city> ",
+]
+
+
+@pytest.mark.parametrize("value", PLACEHOLDERS)
 def test_a_placeholder_is_found_unless_somebody_said_it(recorded, value):
     found = check_arguments(None, recorded([("book", {"city": value})], tools=TOOLS))
     assert names(found) == ["placeholder_value"]

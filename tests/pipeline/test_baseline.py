@@ -67,6 +67,10 @@ def test_thresholds_only_go_up(tmp_path: Path) -> None:
         "min_decided: lowered 0.8 → 0.5",
     ]
     assert list(compare(new, old)) == []
+    common = baseline_of(run_of(tmp_path / "common", fail_rate={"route_choice": 0.2}))
+    rare = baseline_of(run_of(tmp_path / "rare", fail_rate={"route_choice": 0.02}))
+    assert list(compare(common, rare)) == ["fail_rate of route_choice: lowered 0.2 → 0.02"]
+    assert list(compare(rare, common)) == []
 
 
 def test_a_looser_baseline_needs_a_written_reason(tmp_path: Path) -> None:

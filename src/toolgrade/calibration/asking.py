@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,12 +28,14 @@ async def ask_items(
 ) -> list[ItemVerdict]:
     """Return the verdicts of the panel on the items, `replicates` of each.
 
-    `cache` is one in the mode `off`: calibration never reads recorded verdicts.
+    `cache` is one in the mode `off`: calibration never reads recorded verdicts. A `Journal` gives back what the
+    same calibration was answered before it stopped.
 
     Raises:
         ConfigError: an item has no fields, or they do not fit the prompt.
         JudgeUnavailable: the model could not be asked.
         CeilingReached: the spending ceiling stopped it; nothing was recorded.
+        CancelledError: the task was cancelled (Ctrl-C).
     """
     answers = await ask_fields(
         panel, model, cache, {(item.item_id, r): _fields(item) for item in items for r in range(replicates)}, progress
@@ -65,6 +68,8 @@ async def ask_fields(
     answers = await Asking(model, cache).run((ask for group in asks.values() for ask in group), progress)
     if answers.unavailable:
         raise JudgeUnavailable(next(iter(answers.unavailable.values())))
+    if answers.interrupted:
+        raise asyncio.CancelledError
     if answers.stopped:
         raise CeilingReached(f"calibration stopped, nothing was recorded: {answers.stopped}")
     return {key: panel.combine([answers.verdicts[ask.key] for ask in group]) for key, group in asks.items()}

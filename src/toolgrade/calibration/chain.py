@@ -29,8 +29,11 @@ class Link(Frozen):
         return datetime.fromisoformat(self.ts)
 
     def computed_hash(self) -> str:
-        """Return the hash that the record must carry."""
-        return content_hash(self.model_dump(mode="json", exclude={"run_hash"}))
+        """Return the hash that the record must carry: over the line as it is written, without `run_hash`.
+
+        What is None is not written: a field that a later version adds leaves the hashes of older records as they are.
+        """
+        return content_hash(self.model_dump(mode="json", exclude={"run_hash"}, exclude_none=True))
 
     def sealed(self, previous: Link | None) -> Self:
         """Return the record chained to the one before it."""

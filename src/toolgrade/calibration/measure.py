@@ -18,7 +18,7 @@ from toolgrade.stats.clusters import cluster_error
 from toolgrade.stats.confidence import ConfidenceCalibration, confidence_calibration
 from toolgrade.stats.estimate import Estimate, undefined
 from toolgrade.stats.judging import CATEGORIES, PASS, judge_agreement
-from toolgrade.stats.pairs import pairs
+from toolgrade.stats.pairs import Pairs, pairs
 from toolgrade.stats.raters import flip_rate, unstable_share
 from toolgrade.stats.views import Views, views
 
@@ -48,7 +48,8 @@ class Measurement(Frozen):
     """One judge on one set of items: counts, views, statistics, people's own agreement.
 
     `counts` are raw (FF, FP, PF, PP: human first), `weighted` are by 1 / inclusion probability. `n_effective` is
-    Kish's size. `stats` maps a name to its estimate (`toolgrade.stats.judging`).
+    Kish's size. `stats` maps a name to its estimate (`toolgrade.stats.judging`). `traces` are the different
+    weighted cells of a trace and how many traces have them: (FF, FP, PF, PP, count).
     """
 
     items: int
@@ -63,6 +64,7 @@ class Measurement(Frozen):
     confidence: ConfidenceCalibration | None = None
     error_rate: float | None = None
     flags: tuple[str, ...] = ()
+    traces: tuple[tuple[float, ...], ...] | None = None
 
 
 def measure(
@@ -100,7 +102,15 @@ def measure(
         confidence=_confidence([(human[i], verdicts[items[i].item_id]) for i in kept]),
         error_rate=sum(word == "error" for word in judge) / len(judge) if judge else None,
         flags=("rubric_ambiguous",) if items and unsettled > 0.1 * len(items) else (),
+        traces=_traces(both),
     )
+
+
+def _traces(both: Pairs) -> tuple[tuple[float, ...], ...] | None:
+    if not both.n:
+        return None
+    rows, counts = np.unique(both.rows, axis=0, return_counts=True)
+    return tuple((*map(float, row), float(count)) for row, count in zip(rows, counts, strict=True))
 
 
 def _confidence(said: Sequence[tuple[str, ItemVerdict]]) -> ConfidenceCalibration | None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from toolgrade.calibration.asking import ask_items
 from toolgrade.calibration.calibrate import JudgeIdentity, calibrate
+from toolgrade.calibration.history import latest
 from toolgrade.calibration.item import Item
+from toolgrade.calibration.journal import Begun, Journal
+from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.measure import MIN_REPLICATES
 from toolgrade.calibration.probing import Prober
 from toolgrade.calibration.recorded import ItemVerdict, by_replicate
@@ -22,6 +26,8 @@ from toolgrade.judges.panel import Panel
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import Model
 from toolgrade.prompts import load
+
+log = logging.getLogger("toolgrade.calibration")
 
 Progress = Callable[[int], None]
 
@@ -74,23 +80,46 @@ class Session:
     async def calibrate(self, wanted: Wanted, progress: Progress = lambda _: None) -> CalibrationRun:
         """Ask the judge about the test split, run the probes, append the record and return it.
 
+        Where it stops midway, nothing is recorded, and what was answered is kept: calibrating the same judge by the
+        same rubric and labels within a day goes on from there.
+
         Raises:
-            ConfigError: the set, its fields or the rubric do not fit the judge.
-            JudgeUnavailable: the model cannot be asked; nothing is recorded.
+            ConfigError: the set, its fields or the rubric do not fit the judge, or another process is at it.
+            JudgeUnavailable: the model cannot be asked.
+            CeilingReached: the spending ceiling leaves no room for another call.
+            CancelledError: the task was cancelled (Ctrl-C).
         """
         labels = self._store.label_set(wanted.dimension, wanted.set)
         panel = panel_of(wanted)
         items = labels.in_split("test")
         replicates = max(wanted.replicates, MIN_REPLICATES if "stability" in wanted.probes else 1)
-        with VerdictCache(self._cache, "off") as cache:
-            verdicts = await ask_items(panel, self._model, cache, items, replicates, progress)
+        with self._journal(labels, panel) as journal:
+            if len(journal):
+                log.warning("%s: going on after %d answers of the calibration that stopped", journal.path, len(journal))
+            verdicts = await ask_items(panel, self._model, journal, items, replicates, progress)
             first = next(iter(by_replicate(verdicts).values()), {})
             human = {item_id: one.label for item_id, one in labels.resolved.items()}
-            prober = Prober(panel, self._model, cache)
+            prober = Prober(panel, self._model, journal)
             probes = await prober.run(wanted.probes, items, first, human)
-        history = self._store.history(wanted.dimension)
-        run = calibrate(labels, verdicts, identity(panel), history, self._now(), probes)
-        return self._store.append(run, verdicts)
+
+            def make(history: Sequence[CalibrationRun]) -> CalibrationRun:
+                return calibrate(labels, verdicts, identity(panel), history, self._now(), probes)
+
+            run = self._store.record(wanted.dimension, make, verdicts)
+            journal.finish()
+        return run
+
+    def _journal(self, labels: LabelSet, panel: Panel) -> Journal:
+        card = labels.card
+        begun = Begun(
+            judge_id=panel.id,
+            set=card.name,
+            rubric_version=panel.judges[0].prompt.rubric.rubric_version,
+            label_set_hash=labels.hash(),
+            begun=self._now().replace(microsecond=0),
+        )
+        last = latest(self._store.history(card.dimension), card.name, panel.id)
+        return Journal(self._store.runs_folder(card.dimension), begun, last.at if last else None)
 
     async def ask(
         self, wanted: Wanted, items: Sequence[Item], progress: Progress = lambda _: None

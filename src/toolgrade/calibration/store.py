@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +15,13 @@ from toolgrade.calibration.label_set import CARD, LABELS, LabelSet
 from toolgrade.calibration.recorded import ItemVerdict, verdicts_hash
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.errors import BrokenHistory, ConfigError, UnreadableError, suggestion
+from toolgrade.locking import held
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.resources.abc import Traversable
+
+MakeRun = Callable[[Sequence[CalibrationRun]], CalibrationRun]
+"""Makes the record of a run from the runs before it."""
 
 FOLDER = "calibration"
 HISTORY = "history.jsonl"
@@ -117,19 +122,44 @@ class Store:
         """Return where a dimension's history lies."""
         return self.folder / dimension / HISTORY
 
+    def runs_folder(self, dimension: str) -> Path:
+        """Return where the verdicts of a dimension's runs lie."""
+        return self.folder / dimension / RUNS
+
     def history(self, dimension: str) -> list[CalibrationRun]:
         """Return the runs of a dimension; errors as in `read_chain`."""
         return read_chain(self.history_path(dimension), CalibrationRun)
 
-    def append(self, run: CalibrationRun, verdicts: Sequence[ItemVerdict]) -> CalibrationRun:
-        """Write a run's verdicts beside the history, then append the run, chained; return it as written."""
-        path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
-        if path.exists():
-            raise ConfigError(f"{path} is there already; expected a new run")
-        sealed = next_link(self.history_path(run.dimension), run)
-        append_jsonl(path, verdicts)
-        append_jsonl(self.history_path(run.dimension), [sealed])
+    def record(self, dimension: str, make: MakeRun, verdicts: Sequence[ItemVerdict]) -> CalibrationRun:
+        """Write a run's verdicts beside the history, then append the run, chained; return it as written.
+
+        `make` is given the history as it is: until the run is appended, no other process appends one.
+
+        Raises:
+            ConfigError: what `make` raises, or a run of that id is there.
+            BrokenHistory: the history is not what was appended before.
+            ClockError: the run lies before the last one.
+        """
+        with self._held(dimension):
+            history = self.history(dimension)
+            run = make(history)
+            path = self.runs_folder(run.dimension) / f"{run.run_id}.jsonl"
+            if path.exists():
+                raise ConfigError(f"{path} is there already; expected a new run")
+            sealed = next_link(self.history_path(run.dimension), run)
+            append_jsonl(path, verdicts)
+            append_jsonl(self.history_path(run.dimension), [sealed])
         return sealed
+
+    @contextmanager
+    def _held(self, dimension: str) -> Iterator[None]:
+        folder = self.folder / dimension
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnreadableError(f"{folder}: cannot be made: {error.strerror}") from error
+        with held(folder, wait=True):
+            yield
 
     def verdicts(self, run: CalibrationRun) -> list[ItemVerdict]:
         """Return the verdicts of a run.
@@ -138,7 +168,7 @@ class Store:
             UnreadableError: they were not kept.
             BrokenHistory: they are not those that the run was made from.
         """
-        path = self.folder / run.dimension / RUNS / f"{run.run_id}.jsonl"
+        path = self.runs_folder(run.dimension) / f"{run.run_id}.jsonl"
         found = [verdict for _, verdict in read_jsonl(path, ItemVerdict)]
         if verdicts_hash(found) != run.verdict_ids_hash:
             raise BrokenHistory(f"{path}: not the verdicts that {run.run_id} was made from; restore the file")
@@ -150,4 +180,5 @@ class Store:
 
     def append_anchors(self, check: AnchorCheck) -> AnchorCheck:
         """Append a check on the anchors, chained; return it as written."""
-        return append_link(self.folder / check.dimension / ANCHORS, check)
+        with self._held(check.dimension):
+            return append_link(self.folder / check.dimension / ANCHORS, check)

@@ -6,11 +6,13 @@ from datetime import datetime
 
 from toolgrade.calibration.anchors import drift
 from toolgrade.calibration.store import Store
-from toolgrade.calibration.trust import JudgeNow, TrustReport, trust
+from toolgrade.calibration.trust import JudgeNow, Today, TrustReport, trust
 
 
-def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> TrustReport:
-    """Return the trust in `judge` at the time `now`.
+def trust_in(
+    store: Store, dimension: str, judge: JudgeNow, now: datetime, fail_rate: float | None = None
+) -> TrustReport:
+    """Return the trust in `judge` at the time `now`; `fail_rate` is how many fail in use, where that is declared.
 
     Once a judge was calibrated on label sets of the project's own, only those count: shipped ones stand in for
     labels that are not there yet.
@@ -25,7 +27,8 @@ def trust_in(store: Store, dimension: str, judge: JudgeNow, now: datetime) -> Tr
         history = [run for run in history if run.set in own]
     used = {run.set for run in history} & set(store.sets(dimension))
     hashes = {name: store.label_set(dimension, name).hash() for name in used}
-    report = trust(dimension, judge, history, hashes, now, drifting(store, dimension, judge.judge_id))
+    today = Today(at=now, drifting=drifting(store, dimension, judge.judge_id), fail_rate=fail_rate)
+    report = trust(dimension, judge, history, hashes, today)
     if "uncalibrated" in report.reasons and not store.has_labels(dimension):
         return report.model_copy(update={"reasons": ("no_labels", *report.reasons)})
     return report

@@ -8,8 +8,9 @@ from datetime import datetime
 import numpy as np
 from pydantic import Field
 
+from toolgrade.calibration.blocking import Blocking, blocking
 from toolgrade.calibration.history import latest, live
-from toolgrade.calibration.item import Design
+from toolgrade.calibration.labelled import Labelled
 from toolgrade.calibration.measure import Measurement
 from toolgrade.calibration.mend import Evidence, Mend, mend
 from toolgrade.calibration.past import PastCalibration
@@ -17,8 +18,6 @@ from toolgrade.calibration.policy import Decision, Now, Standing, decide
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.core.model import Frozen
 from toolgrade.core.verdict import Trust
-from toolgrade.stats.corrected import CorrectedRate, corrected_rate
-from toolgrade.stats.correction import Judged
 from toolgrade.stats.estimate import Estimate
 from toolgrade.stats.rates import wilson
 
@@ -33,29 +32,19 @@ class JudgeNow(Frozen):
     model_reported: str | None = None
 
 
-class Labelled(Frozen):
-    """The labelled sample that corrects a judged rate: how it was picked, its raw counts, people's own rate.
+class Today(Frozen):
+    """What else trust depends on: the time, whether the anchors sound an alarm, the FAIL rate in use if declared."""
 
-    `people` is None where the design needs no weights for it.
-    """
-
-    design: Design
-    counts: dict[str, int]
-    people: Estimate | None = None
-
-    def corrected(self, passed: int, judged: int) -> CorrectedRate | None:
-        """Return the PASS rate of `judged` items of which the judge passed `passed`; None where none was judged."""
-        if not judged:
-            return None
-        cells = [self.counts[cell] for cell in ("FF", "FP", "PF", "PP")]
-        table = np.array(cells, dtype=np.float64).reshape(2, 2)
-        return corrected_rate(Judged(passed, judged), table, self.design, self.people)
+    at: datetime
+    drifting: bool = False
+    fail_rate: float | None = None
 
 
 class TrustReport(Frozen):
     """A dimension's level for one judge on one label set, with all reasons; `mends` says what would lift each.
 
     `strata` maps "name=value" to the level there. `run_id` and `age_days` are None where nothing was calibrated.
+    `blocking` says whether a single FAIL may fail a trace, None where nothing was calibrated.
     `past` are the dimension's calibrations, of this judge and of others, oldest first.
     """
 
@@ -66,11 +55,17 @@ class TrustReport(Frozen):
     level: Trust
     reasons: tuple[str, ...] = ()
     evidence: Evidence | None = None
+    blocking: Blocking | None = None
     strata: dict[str, Decision] = Field(default_factory=dict)
     labelled: Labelled | None = None
     run_id: str | None = None
     age_days: float | None = None
     past: tuple[PastCalibration, ...] = ()
+
+    @property
+    def may_block(self) -> bool:
+        """Whether a single trusted FAIL may fail a trace."""
+        return self.level == "trusted" and (self.blocking is None or self.blocking.may)
 
     def mends(self) -> tuple[Mend, ...]:
         """Return what each reason means and what would lift it; label numbers are simulated, from a fixed seed."""
@@ -83,8 +78,7 @@ def trust(
     judge: JudgeNow,
     history: Sequence[CalibrationRun],
     label_hashes: dict[str, str],
-    now: datetime,
-    drifting: bool = False,
+    today: Today,
 ) -> TrustReport:
     """Return the trust in `judge` today: that of its last run on each label set, the worst of them.
 
@@ -94,8 +88,9 @@ def trust(
     if not mine:
         last = live(history)[-1] if history else None
         return _uncalibrated(dimension, judge, last).model_copy(update={"past": past(history)})
-    reports = [_report(run, judge, label_hashes.get(run.set, "gone"), now, drifting) for run in mine]
-    worst = max(reports, key=lambda report: ("trusted", "advisory", "refused").index(report.level))
+    reports = [_report(run, judge, label_hashes.get(run.set, "gone"), today) for run in mine]
+    ranks = ("trusted", "advisory", "refused")
+    worst = max(reports, key=lambda report: (ranks.index(report.level), not report.may_block))
     return worst.model_copy(update={"past": past(history)})
 
 
@@ -108,18 +103,18 @@ def _uncalibrated(dimension: str, judge: JudgeNow, last: CalibrationRun | None) 
     return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=reasons)
 
 
-def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime, drifting: bool) -> TrustReport:
-    age = (now - run.at).total_seconds() / DAY
-    today = Now(
+def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, today: Today) -> TrustReport:
+    age = (today.at - run.at).total_seconds() / DAY
+    now = Now(
         judge_id=judge.judge_id,
         rubric_version=judge.rubric_version,
         label_set_hash=label_hash,
         model_reported=judge.model_reported,
         age_days=age,
-        drift_alarm=drifting,
+        drift_alarm=today.drifting,
     )
     standing = run.standing()
-    decision = decide(standing, today)
+    decision = decide(standing, now)
     return TrustReport(
         dimension=run.dimension,
         judge_id=run.judge_id,
@@ -128,7 +123,8 @@ def _report(run: CalibrationRun, judge: JudgeNow, label_hash: str, now: datetime
         level=decision.level,
         reasons=decision.reasons,
         evidence=_evidence(standing, run.measurement),
-        strata={name: decide(run.standing(name), today) for name in run.strata},
+        blocking=blocking(run, today.fail_rate),
+        strata={name: decide(run.standing(name), now) for name in run.strata},
         labelled=labelled(run),
         run_id=run.run_id,
         age_days=age,
@@ -171,4 +167,4 @@ def labelled(run: CalibrationRun) -> Labelled:
     if run.sampling_design == "verdict_stratified" and total:
         share, n = (weighted["PF"] + weighted["PP"]) / total, min(measured.n_effective, measured.clusters)
         people = Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=round(total))
-    return Labelled(design=run.sampling_design, counts=measured.counts, people=people)
+    return Labelled(design=run.sampling_design, counts=measured.counts, people=people, traces=measured.traces)

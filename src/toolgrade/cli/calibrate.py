@@ -162,8 +162,7 @@ def _from_file(
     file = _verdict_file(given, store.recorded(dimension, set_))
     recorded = read_verdicts(file, pairs_of(words, "--map"))
     judge = recorded_judge(name or file.name.removesuffix(".jsonl"), labels.card.rubric_version)
-    run = measure_judge(labels, recorded, judge, store.history(dimension), now())
-    return store.append(run, recorded)
+    return store.record(dimension, lambda runs: measure_judge(labels, recorded, judge, runs, now()), recorded)
 
 
 def _verdict_file(given: Path, of_set: Mapping[str, Path | Traversable]) -> Path | Traversable:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from toolgrade.calibration.anchors import DriftReport
+    from toolgrade.calibration.blocking import Blocking
     from toolgrade.calibration.compare import Comparison
     from toolgrade.calibration.measure import Measurement
     from toolgrade.calibration.run import CalibrationRun
@@ -150,12 +151,21 @@ def print_trust(console: Console, reports: Sequence[TrustReport]) -> None:
         console.print(
             f"[b]{escape(report.dimension)}[/b]  [{STYLES[report.level]}]{report.level}[/]  {escape(who + where)}"
         )
+        if report.level == "trusted" and report.blocking is not None:
+            print_blocking(console, report.blocking)
         for one in report.mends():
             console.print(escape(f"    {one.reason}: {one.meaning}\n      to mend: {one.remedy}"))
         for name, decision in report.strata.items():
             why = ", ".join(decision.reasons)
             told = escape(f" ({why})") if why else ""
             console.print(f"    {escape(name)}: [{STYLES[decision.level]}]{decision.level}[/]{told}")
+
+
+def print_blocking(console: Console, found: Blocking) -> None:
+    """Print whether a single FAIL may fail a trace, and what would mend that."""
+    console.print(escape(f"    decides the check's rate; {found}"), soft_wrap=True)
+    if found.mend:
+        console.print(escape(f"      to mend: {found.mend}"), soft_wrap=True)
 
 
 def print_history(console: Console, runs: Sequence[CalibrationRun]) -> None:

@@ -26,6 +26,7 @@ from toolgrade.cli.options import terminal
 from toolgrade.errors import ConfigError, ToolgradeError, suggestion
 from toolgrade.judges.dimensions import names
 from toolgrade.llm.limits import Limits
+from toolgrade.pipeline.settings import read_settings
 from toolgrade.prompts import load
 
 _folder = click.option(
@@ -240,7 +241,8 @@ def judge_now(store: Store, dimension: str, models: tuple[str, ...], prompts: Pa
 def report_on(store: Store, dimension: str, models: tuple[str, ...], prompts: Path | None) -> TrustReport:
     """Return the trust in a dimension's judge today."""
     judge = judge_now(store, dimension, models, prompts) or JudgeNow(judge_id="none", rubric_version="0.0")
-    return trust_in(store, dimension, judge, now())
+    settings, _ = read_settings(Path.cwd())
+    return trust_in(store, dimension, judge, now(), settings.fail_rate.get(dimension))
 
 
 class Work(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from toolgrade.cli.options import terminal
 from toolgrade.pipeline.compare import compare_runs
+from toolgrade.pipeline.judging.difference import randomly_labelled
 from toolgrade.report.difference import print_comparison
 
 
@@ -22,17 +24,25 @@ from toolgrade.report.difference import print_comparison
 def diff(ctx: click.Context, base: Path, candidate: Path, tolerance: float, as_json: bool) -> None:
     """Compare the run directories BASE and CANDIDATE, paired by case and trial.
 
-    Exits 1 where a check's rate fell by more than the tolerance, and 2 where more than that share of what BASE
-    decided is missing or undecided in CANDIDATE: what nobody graded has not passed.
+    Exits 1 where a check's rate fell by more than the tolerance, or a trusted judge's corrected rate beyond doubt,
+    and 2 where more than that share of what BASE decided is missing or undecided in CANDIDATE: what nobody graded
+    has not passed.
 
     \b
     Examples:
       toolgrade diff runs/main runs/branch
       toolgrade diff runs/main runs/branch --tolerance 0.05
     """
-    comparison = compare_runs(base, candidate)
+    comparison = compare_runs(base, candidate, _people)
     if as_json:
         click.echo(comparison.model_dump_json())
     else:
         print_comparison(terminal(), comparison, tolerance)
     ctx.exit(comparison.exit_code(tolerance))
+
+
+def _people(dimension: str) -> Mapping[str, str]:
+    """Return what people said of a dimension's questions; read only where both runs were judged."""
+    from toolgrade.calibration.store import Store
+
+    return randomly_labelled(Store.standard())(dimension)

@@ -106,7 +106,7 @@ def grade(
         settings=settings,
         judges=judges,
     )
-    judging = open_judging(judges) if judges is not None else None
+    judging = open_judging(judges, settings.fail_rate) if judges is not None else None
     if judging is not None and dry_run:
         made = plan_judging(plan, judging, price_of)
         if as_json:

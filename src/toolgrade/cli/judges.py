@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -100,11 +100,11 @@ def _options(judges: tuple[str, ...], values: dict[str, Any]) -> JudgeOptions:
     )
 
 
-def open_judging(options: JudgeOptions) -> Judging:
+def open_judging(options: JudgeOptions, fail_rates: Mapping[str, float]) -> Judging:
     """Return the judging of a run here and now: trust as the calibrations in `calibration/` give it."""
     from toolgrade.calibration.store import Store
 
-    return Judging(options, calibrated(Store.standard(), datetime.now(UTC)))
+    return Judging(options, calibrated(Store.standard(), datetime.now(UTC), fail_rates))
 
 
 def say_trust(judging: Judging) -> None:

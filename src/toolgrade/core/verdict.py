@@ -91,7 +91,8 @@ class CheckResult(Frozen):
     `score` in [0, 1] comes with `passed` and `failed` only. `units` counts what the check looked at (calls,
     fields, turns, episodes); each question stands for one of them. `reason` says why a status is not a
     verdict. `detail` holds the check's own counts, for statistics over the run. `kept` are findings that
-    are shown but not counted (a blocked check).
+    are shown but not counted (a blocked check). `tentative` marks a `failed` that rests on a judge whose single
+    fails are too often wrong to fail a trace: it counts in the check's rate and decides no aggregate.
     """
 
     check: Check
@@ -104,3 +105,4 @@ class CheckResult(Frozen):
     units: int = 0
     reason: str | None = None
     detail: dict[str, Any] = Field(default_factory=dict)
+    tentative: bool = False

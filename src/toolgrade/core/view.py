@@ -6,7 +6,7 @@ unordered among themselves. A *turn* is the 1-based ordinal of the user message 
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -37,16 +37,21 @@ class Said(NamedTuple):
     text: str
 
 
+_NO_RESULT: tuple[None, None] = (None, None)
+
+
 class TraceView:
     """A trace read once: the calls (also by tool, in `calls_of`), what each side said, and the tools on offer.
 
-    `tools` are those given by the caller, else those that the trace recorded, else empty.
+    `names` are the tools called, in the order of the calls. `tools` are those given by the caller, else those
+    that the trace recorded, else empty.
     """
 
     def __init__(self, trace: Trace, tools: dict[str, ToolSpec] | None = None) -> None:
         self.trace = trace
         self._tools = tools
         self.calls: list[CallView] = []
+        self.names: list[str] = []
         self.calls_of: dict[str, list[CallView]] = {}
         self.steps = 0
         self.turns = 0
@@ -65,34 +70,54 @@ class TraceView:
             return self._tools
         return {tool.name: tool for tool in self.trace.tools or ()}
 
+    @cached_property
+    def tokens(self) -> int | None:
+        """The tokens of the run: its own total, else the sum over messages, None where neither is known."""
+        usage = self.trace.usage
+        if usage is not None and usage.total is not None:
+            return usage.total
+        usages = [usage for message in self.trace.messages if (usage := message.usage) is not None]
+        totals = [total for usage in usages if (total := usage.total) is not None]
+        return sum(totals) if totals else None
+
     def _read(self) -> None:
         step = turn = 0
         raw: list[tuple[int, int, int, ToolCall]] = []
         open_calls: dict[int, ToolCall] = {}
-        by_id: defaultdict[str | None, deque[int]] = defaultdict(deque)
+        by_id: dict[str | None, deque[int]] = {}
         results: dict[int, tuple[ToolResult, int]] = {}
         for number, message in enumerate(self.trace.messages):
-            if message.role == "assistant":
+            role = message.role
+            if role == "assistant":
                 step += 1
                 for call in message.tool_calls:
-                    open_calls[len(raw)] = call
-                    by_id[call.id].append(len(raw))
+                    index = len(raw)
+                    open_calls[index] = call
+                    queue = by_id.get(call.id)
+                    if queue is None:
+                        by_id[call.id] = deque((index,))
+                    else:
+                        queue.append(index)
                     raw.append((step, turn, number, call))
-            elif message.role == "user":
+            elif role == "user":
                 turn += 1
-            elif message.result is not None:
-                index = _answered(message.result, open_calls, by_id)
-                if index is None:
-                    self.unmatched_results.append((number, message.result))
+            elif (result := message.result) is not None:
+                answered = _answered(result, open_calls, by_id)
+                if answered is None:
+                    self.unmatched_results.append((number, result))
                 else:
-                    del open_calls[index]
-                    results[index] = (message.result, number)
+                    del open_calls[answered]
+                    results[answered] = (result, number)
         self.steps, self.turns = step, turn
         for index, (at_step, at_turn, number, call) in enumerate(raw):
-            result, where = results.get(index, (None, None))
-            made = CallView(index, at_step, at_turn, number, call, result, where)
+            made = CallView(index, at_step, at_turn, number, call, *results.get(index, _NO_RESULT))
+            name = call.name
             self.calls.append(made)
-            self.calls_of.setdefault(call.name, []).append(made)
+            self.names.append(name)
+            if name in self.calls_of:
+                self.calls_of[name].append(made)
+            else:
+                self.calls_of[name] = [made]
 
     def said(self, role: str) -> list[Said]:
         """Return the non-empty texts of one role, in order."""

@@ -74,7 +74,7 @@ class _Reader:
         """
         if not raw.startswith(_MARK):
             return Trace.model_validate(_unmarked(parse_json(raw)))
-        body = b"{" + raw[len(_MARK) :]
+        body = raw.replace(_MARK, b"{", 1)
         if self._end and body.endswith(self._end):
             try:
                 rest = Trace.model_validate_json(body[: -len(self._end)] + b"}")

@@ -18,6 +18,8 @@ from pydantic_core import from_json
 from toolgrade.errors import UnreadableError
 
 HEAD_BYTES = 1 << 16
+_BUFFER_BYTES = 1 << 18
+"""Lines are often longer than the usual buffer, and are then put together from parts."""
 _BOM = b"\xef\xbb\xbf"
 _NO_TEXT = {
     b"\x1f\x8b": "a gzip archive; unpack it first",
@@ -120,7 +122,7 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield (line number from 1, bytes without line end) of every line that is not blank, one at a time."""
-        with self.path.open("rb") as file:
+        with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.removeprefix(_BOM).strip() if number == 1 else raw.strip()
                 if line:

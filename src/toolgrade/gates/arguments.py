@@ -67,12 +67,18 @@ class _Ledger:
         self.further = 0
 
     def count(self, tool: str, parameter: str, what: str) -> None:
-        counts = self.fields.setdefault(f"{tool}.{parameter}", {})
-        counts[what] = counts.get(what, 0) + 1
+        field = f"{tool}.{parameter}"
+        counts = self.fields.get(field)
+        if counts is None:
+            self.fields[field] = {what: 1}
+        else:
+            counts[what] = counts.get(what, 0) + 1
 
     def intrinsic(self, made: CallView, pair: Pair | None) -> set[str]:
         """Report schema errors and placeholders of a call that `pair` may have decided; return their pointers."""
-        errors = self.broken.get(made.number, []) + _placeholders(made, self.sources, pair)
+        errors = self.broken.get(made.number, [])
+        if holds_placeholder(made.call.arguments):
+            errors = errors + _placeholders(made, self.sources, pair)
         if not errors:
             return set()
         faulty = dict.fromkeys(_parameter(error.pointer) for error in errors)
@@ -130,20 +136,33 @@ def _against(
     total = matched = given = 0
     for pair in paired(expected, view):
         total += len(pair.fields)
-        for name, found in pair.fields.items():
-            right = not found or is_right(found)
-            matched += right
-            ledger.count(pair.entry.tool, name, "wrong" if not right else "open" if found else "matched")
+        matched += _count(pair, ledger)
         if pair.made is None:
             ledger.findings.append(_no_call(pair))
             continue
         given += len(pair.made.call.arguments or ())
         decided[pair.made.number] = pair
-        _report(pair, pair.made, ledger)
+        if any(pair.fields.values()):
+            _report(pair, pair.made, ledger)
     for made in view.calls:
         ledger.intrinsic(made, decided.get(made.number))
     units = total + ledger.further
     return ledger.result("expected", matched / units if units else 1.0, units, (total, matched, given))
+
+
+def _count(pair: Pair, ledger: _Ledger) -> int:
+    """Count the fields of a pair and return how many of them are right."""
+    tool, matched = pair.entry.tool, 0
+    for name, found in pair.fields.items():
+        if not found:
+            matched += 1
+            ledger.count(tool, name, "matched")
+        elif is_right(found):
+            matched += 1
+            ledger.count(tool, name, "open")
+        else:
+            ledger.count(tool, name, "wrong")
+    return matched
 
 
 def _report(pair: Pair, made: CallView, ledger: _Ledger) -> None:
@@ -151,13 +170,10 @@ def _report(pair: Pair, made: CallView, ledger: _Ledger) -> None:
     values: _Values = {}
     told = [error.pointer for error in ledger.broken.get(made.number, ())]
     for found in pair.fields.values():
-        if not found:
-            continue
-        if not is_right(found):
-            if not _told(found, told):
-                ledger.findings.append(_wrong(made, found))
-            continue
-        values |= {one.pointer: one for one in found}
+        if is_right(found):
+            values |= {one.pointer: one for one in found}
+        elif not _told(found, told):
+            ledger.findings.append(_wrong(made, found))
     if values:
         ledger.open.append((made, values))
 
@@ -184,8 +200,6 @@ def _no_call(pair: Pair) -> Finding:
 
 def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[SchemaError]:
     """Return the placeholders that nobody said before and that no entry asks for."""
-    if not holds_placeholder(made.call.arguments):
-        return []
     right = {name for name, found in pair.fields.items() if is_right(found)} if pair is not None else set()
     return [
         SchemaError("placeholder_value", pointer(at), "a real value", leaf)

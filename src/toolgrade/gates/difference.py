@@ -11,9 +11,8 @@ from toolgrade.core.schema import pointer
 from toolgrade.gates.assignment import assign
 from toolgrade.gates.comparators import matches
 from toolgrade.gates.equality import equal, fingerprint
-from toolgrade.gates.paths import compiled, select
+from toolgrade.gates.paths import Location, compiled, select
 
-Location = tuple[str | int, ...]
 Rules = dict[Location, Comparator]
 
 
@@ -48,8 +47,12 @@ def compare_call(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: 
     if () in rules:
         result["$"] = tuple(_walk(entry.values, given, (), (), rules))
     else:
-        for parameter in entry.values:
-            result[parameter] = _of_parameter(entry, parameter, arguments, given, rules)
+        ruled = {place[0] for place in rules}
+        for parameter, wanted in entry.values.items():
+            if parameter not in ruled and parameter in arguments and equal(wanted, arguments[parameter]):
+                result[parameter] = ()  # most fields end here
+            else:
+                result[parameter] = _of_parameter(entry, parameter, arguments, given, rules)
     for path, comparator in valueless:
         if select(path, arguments) or not _accepts_absence(comparator):
             name = parameter_of(path)
@@ -79,8 +82,6 @@ def _of_parameter(
 ) -> Sequence[Difference]:
     wanted, at = entry.values[parameter], (parameter,)
     if parameter in arguments:
-        if not rules and equal(wanted, arguments[parameter]):
-            return ()
         return tuple(_walk(wanted, arguments[parameter], at, at, rules))
     if _accepts_absence(rules.get(at)) or (entry.null_is_absent and wanted is None):
         return ()

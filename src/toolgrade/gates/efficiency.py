@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from toolgrade.core.expected import EfficiencyExpected
 from toolgrade.core.finding import Finding, FindingName, Place
-from toolgrade.core.trace import Trace
 from toolgrade.core.verdict import CheckResult, Status
 from toolgrade.core.view import CallView, TraceView
 from toolgrade.gates.equality import fingerprint
@@ -34,7 +33,7 @@ def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> Ch
     Score: the least of useful calls / calls and, per budget, allowed / used. `units` counts calls.
     `detail`: `{"steps": n, "calls": n, "tokens": n | None}`.
     """
-    tokens = tokens_of(view.trace)
+    tokens = view.tokens
     calls = len(view.calls)
     detail = {"steps": view.steps, "calls": calls, "tokens": tokens}
     if expected is None and not calls:
@@ -70,15 +69,6 @@ def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> Ch
         reason=undecided,
         detail=detail,
     )
-
-
-def tokens_of(trace: Trace) -> int | None:
-    """Return the tokens of the run: its own total, else the sum over messages, None where neither is known."""
-    if trace.usage is not None and trace.usage.total is not None:
-        return trace.usage.total
-    usages = [message.usage for message in trace.messages if message.usage is not None]
-    totals = [usage.total for usage in usages if usage.total is not None]
-    return sum(totals) if totals else None
 
 
 def _waste(view: TraceView) -> list[_Waste]:
@@ -127,8 +117,8 @@ def _equal_calls(calls: list[CallView]) -> list[list[CallView]]:
     for made in calls:
         if made.result is None:  # nobody knows what it brought
             continue
-        arguments = made.call.arguments_raw if made.call.arguments is None else made.call.arguments
-        same.setdefault(_key(arguments), []).append(made)
+        arguments = made.call.arguments
+        same.setdefault(_key(made.call.arguments_raw if arguments is None else arguments), []).append(made)
     return [group for group in same.values() if len(group) > 1]
 
 

@@ -34,7 +34,9 @@ def fingerprint(value: Any) -> Hashable:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return "{", frozenset([(key, fingerprint(item)) for key, item in value.items()])
+        return "{", frozenset(
+            [(key, item if item.__class__ is str else fingerprint(item)) for key, item in value.items()]
+        )
     if isinstance(value, (list, tuple)):
         return "[", tuple([fingerprint(item) for item in value])
     if isinstance(value, bool):

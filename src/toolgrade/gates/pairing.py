@@ -45,13 +45,12 @@ def _of_one_tool(entries: list[ArgumentsExpected], calls: list[CallView], view: 
     tool = view.tools.get(entries[0].tool)
     defaults = tool.argument_schema.defaults if tool is not None else {}
     if len(entries) == len(calls) == 1:
-        taken: list[int | None] = [0]
-    else:
-        taken = assign([[_weight(entry, made, defaults, len(entries)) for made in calls] for entry in entries])
+        return [Pair(entries[0], calls[0], _fields(entries[0], calls[0], defaults))]
+    looks = [[_look(entry, made, defaults, len(entries)) for made in calls] for entry in entries]
     pairs = []
-    for entry, column in zip(entries, taken, strict=True):
-        one = None if column is None else calls[column]
-        pairs.append(Pair(entry, one, _fields(entry, one, defaults)))
+    for row, column in enumerate(assign([[look.weight for look in looks_of] for looks_of in looks])):
+        one, fields = (None, None) if column is None else (calls[column], looks[row][column].fields)
+        pairs.append(Pair(entries[row], one, fields or _fields(entries[row], one, defaults)))
     return pairs
 
 
@@ -72,7 +71,7 @@ def _first_met(entries: list[ArgumentsExpected], calls: list[CallView]) -> list[
 
 
 def _meets(entry: ArgumentsExpected, given: dict[str, Any] | None) -> bool:
-    """Return whether a call has all values as they are; what takes more than a look is left to `_weight`."""
+    """Return whether a call has all values as they are; what takes more than a look is left to `_look`."""
     if not given or entry.compare or entry.extras == "forbid":
         return False
     return all(name in given and equal(wanted, given[name]) for name, wanted in entry.values.items())
@@ -85,16 +84,23 @@ def _fields(entry: ArgumentsExpected, made: CallView | None, defaults: dict[str,
     return {name: (Difference("", entry.values.get(name), None, "no call"),) for name in names}
 
 
-def _weight(entry: ArgumentsExpected, made: CallView, defaults: dict[str, Any], entries: int) -> float:
-    """Return the share of matching fields, and so much more for all of them that no sum of shares outweighs it."""
-    given = made.call.arguments
+class _Look(NamedTuple):
+    """What an entry and a call weigh together, and their fields where that took comparing them in full."""
+
+    weight: float
+    fields: Fields | None
+
+
+def _look(entry: ArgumentsExpected, made: CallView, defaults: dict[str, Any], entries: int) -> _Look:
+    """Weigh by the share of matching fields, and so much more for all of them that no sum of shares outweighs it."""
+    given, fields = made.call.arguments, None
     if given and not entry.compare and entry.extras == "allow" and entry.values.keys() <= given.keys():
         values = [1.0 if equal(wanted, given[name]) else 0.0 for name, wanted in entry.values.items()]
     else:
         fields = _fields(entry, made, defaults)
         values = [1.0 if not found else _OPEN if is_right(found) else 0.0 for found in fields.values()]
     share = sum(values) / len(values) if values else 1.0
-    return share + (entries + 1 if all(values) else 0)
+    return _Look(share + (entries + 1 if all(values) else 0), fields)
 
 
 def is_right(differences: Sequence[Difference]) -> bool:

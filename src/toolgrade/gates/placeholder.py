@@ -17,8 +17,11 @@ _PLACEHOLDER = re.compile(
 
 
 _LONGEST = 80
-_STARTS = frozenset("<{$[?. yietfprcluxnYIETFPRCLUXN")
-"""What a placeholder can begin with: looked at first, because most values are none."""
+_SIGNS = frozenset("<{$[?. ")
+_LETTERS = frozenset(
+    ("yo", "in", "en", "re", "tb", "to", "fi", "pl", "ch", "un", "lo", "xx", "us", "ex", "te", "na", "em")
+)
+"""What a placeholder can begin with, in one or two characters: looked at first, because most values are none."""
 
 
 def is_placeholder(text: str) -> bool:
@@ -30,7 +33,7 @@ def holds_placeholder(value: dict[str, Any] | list[Any] | None) -> bool:
     """Return whether some text within a JSON object or array is a placeholder."""
     for item in value.values() if isinstance(value, dict) else value or ():
         if isinstance(item, str):
-            if item[:1] in _STARTS and is_placeholder(item):
+            if (item[:1] in _SIGNS or item[:2].lower() in _LETTERS) and is_placeholder(item):
                 return True
         elif isinstance(item, (dict, list)) and holds_placeholder(item):
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, NamedTuple
 
 from toolgrade.core.expected import SelectionExpected
@@ -13,16 +12,20 @@ from toolgrade.errors import suggestion
 
 
 class _Fit(NamedTuple):
-    """The calls against one acceptable multiset: names not called, calls beyond it, and those among them not fine."""
+    """The calls against one acceptable multiset: which met each name of it, those beyond it, the bad ones of these."""
 
     option: tuple[str, ...]
-    missing: list[str]
+    met: list[CallView | None]
     surplus: list[CallView]
     bad: list[tuple[FindingName, CallView]]
 
     @property
+    def missing(self) -> list[str]:
+        return [name for name, made in zip(self.option, self.met, strict=True) if made is None]
+
+    @property
     def matched(self) -> int:
-        return len(self.option) - len(self.missing)
+        return len(self.met) - self.met.count(None)
 
     @property
     def score(self) -> float:
@@ -49,12 +52,14 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
         options: tuple[tuple[str, ...], ...] = ((),)
     else:
         options = (expected.required, *expected.alternatives)
-    fits = [_fit(option, expected, view, {made.number for made in unknown}) for option in options]
+    numbers = {made.number for made in unknown}
+    fits = [_fit(option, expected, view, numbers) for option in options]
     fit = fits[0] if len(fits) == 1 else max(fits, key=lambda one: one.score)
-    question = _question(expected, fit, view)
+    missing = fit.missing
+    question = _question(expected, fit, view) if missing else None
     findings = [_bad_finding(name, made, fit, view) for name, made in fit.bad]
     if question is None:
-        findings += [_missing_finding(name, count, fit, view) for name, count in Counter(fit.missing).items()]
+        findings += [_missing_finding(name, missing.count(name), fit, view) for name in dict.fromkeys(missing)]
     status: Status = "failed" if findings else "unknown" if question else "passed"
     return CheckResult(
         check="selection",
@@ -77,7 +82,7 @@ def _unknown(view: TraceView) -> list[CallView]:
 
 
 def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
-    called = [made.call.name for made in view.calls]
+    called = list(view.names)
     detail = {"expected": [], "called": called, "matched": 0, "routes": []}
     if not called or not view.tools:
         reason = "nothing was called and nothing expected" if not called else "neither expectation nor tools are known"
@@ -96,28 +101,33 @@ def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
 
 
 def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, unknown: set[int]) -> _Fit:
-    missing = Counter(option)
+    places: dict[str, list[int]] = {}
+    for place in range(len(option) - 1, -1, -1):
+        places.setdefault(option[place], []).append(place)
+    met: list[CallView | None] = [None] * len(option)
     surplus: list[CallView] = []
-    for made in view.calls:
-        if missing.get(made.call.name, 0):
-            missing[made.call.name] -= 1
+    for name, made in zip(view.names, view.calls, strict=True):
+        free = places.get(name)
+        if free:
+            met[free.pop()] = made
         else:
             surplus.append(made)
     bad: list[tuple[FindingName, CallView]] = []
     none_expected = expected.required is not None and not option
+    forbidden, extras = expected.forbidden, expected.extras
     for made in surplus:
         name = made.call.name
-        if name in expected.forbidden:
+        if name in forbidden:
             bad.append(("forbidden_call", made))
         elif made.number in unknown:
             bad.append(("unknown_tool", made))
-        elif isinstance(expected.extras, tuple) and name in expected.extras:
+        elif isinstance(extras, tuple) and name in extras:
             continue
         elif none_expected:
             bad.append(("call_when_none_expected", made))
-        elif expected.extras != "allow":
+        elif extras != "allow":
             bad.append(("unexpected_call", made))
-    return _Fit(option, list(missing.elements()), surplus, bad)
+    return _Fit(option, met, surplus, bad)
 
 
 def _place(made: CallView) -> Place:
@@ -137,7 +147,7 @@ def _bad_finding(name: FindingName, made: CallView, fit: _Fit, view: TraceView) 
 
 
 def _missing_finding(name: str, count: int, fit: _Fit, view: TraceView) -> Finding:
-    wanted = Counter(fit.option)[name]
+    wanted = fit.option.count(name)
     others = ", ".join(dict.fromkeys(made.call.name for made in fit.surplus))
     return Finding(
         name="missing_call",
@@ -149,8 +159,10 @@ def _missing_finding(name: str, count: int, fit: _Fit, view: TraceView) -> Findi
 
 
 def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Question | None:
+    if not expected.judge_routes or fit.bad:
+        return None
     others = [made for made in fit.surplus if made.call.name in view.tools]
-    if not expected.judge_routes or not fit.missing or fit.bad or not others:
+    if not others:
         return None
     first = others[0]
     missing = sorted(fit.missing)
@@ -163,7 +175,7 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
     fields = {
         "request": [said.text for said in view.said("user")],
         "tools": [{"name": tool.name, "description": tool.description} for tool in view.tools.values()],
-        "called": [made.call.name for made in view.calls],
+        "called": list(view.names),
         "expected": list(fit.option),
     }
     weight = len(fit.missing) / len(fit.option)
@@ -173,7 +185,7 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
 def _detail(expected: SelectionExpected, fit: _Fit, view: TraceView) -> dict[str, Any]:
     return {
         "expected": list(fit.option),
-        "called": [made.call.name for made in view.calls],
+        "called": list(view.names),
         "matched": fit.matched,
         "routes": _routes(expected, fit, view),
     }
@@ -191,16 +203,11 @@ def _routes(expected: SelectionExpected, fit: _Fit, view: TraceView) -> list[lis
     A call stands in the place of a missing one where it lies between the calls that met the neighbours.
     """
     left = {made.number: made for made in fit.surplus}
-    by_name: dict[str, list[CallView]] = {}
-    for made in reversed(view.calls):
-        if made.number not in left:
-            by_name.setdefault(made.call.name, []).append(made)
-    met = [queue.pop() if (queue := by_name.get(name)) else None for name in fit.option]
     routes = []
     for index, name in enumerate(fit.option):
-        taken = met[index] or _stand_in(met, index, left)
-        if taken is not None:
-            left.pop(taken.number, None)
+        taken = fit.met[index]
+        if taken is None and (taken := _stand_in(fit.met, index, left)) is not None:
+            del left[taken.number]
         routes.append([name, _label(taken, view) if taken else "no_tool"])
     if fit.bad:
         bad = {made.number for _, made in fit.bad}

@@ -28,6 +28,9 @@ UNPROVEN = (
     f"least one quote of {MIN_CHARS} or more characters exactly from the part you name, or name the clause of an "
     "omission; if nothing there shows a failure, answer pass or unknown."
 )
+HALF_ASKED = "half asked"
+"""How the error of a question begins that the spending ceiling cut short."""
+
 POSTPROCESS = {"answer": 1, "evidence": 1, "fence": 1, "present": 1, "repair": UNREADABLE, "proof": UNPROVEN}
 """What happens around the model, as part of a judge's identity: a change here makes it another judge."""
 
@@ -136,7 +139,7 @@ class Judge:
         except CeilingReached as error:
             if not tally.attempts:
                 raise
-            return tally.onto(base.model_copy(update={"error": f"half asked: {error}"}))
+            return tally.onto(base.model_copy(update={"error": f"{HALF_ASKED}: {error}"}))
         except (JudgeError, BadAnswer) as error:
             return tally.onto(base.model_copy(update={"error": str(error)}))
         verdict, why = answer.verdict, answer.unknown_reason if answer.verdict == "unknown" else None

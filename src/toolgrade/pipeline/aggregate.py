@@ -14,15 +14,24 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
     """Return the verdict of `policy` over the checks that apply.
 
     A check that is undecided never counts as 0 or 1: the verdict is `unknown` unless it comes out the same
-    whichever way the undecided checks would go.
+    whichever way the undecided checks would go. A tentative failure counts as undecided here.
     """
-    components = {check: (results[check].status, results[check].score) for check in CHECKS if check in results}
-    applying = {check: results[check] for check in components if results[check].status != "not_applicable"}
+    components: dict[Check, tuple[Status, float | None]] = {}
+    applying: dict[Check, CheckResult] = {}
+    broken = False
+    for check in CHECKS:
+        if (result := results.get(check)) is None:
+            continue
+        status = result.status
+        components[check] = (status, result.score)
+        if status != "not_applicable":
+            applying[check] = result
+            broken = broken or status == "trace_error"
     if not applying:
         return Aggregate(
             status="not_applicable", policy=policy, components=components, reason="no check applies to this trace"
         )
-    if any(result.status == "trace_error" for result in applying.values()):
+    if broken:
         return Aggregate(status="trace_error", policy=policy, components=components)
     if policy.policy == "binary":
         status, reason = _all_pass(applying)
@@ -31,12 +40,13 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
 
 
 def _all_pass(results: Mapping[Check, CheckResult]) -> tuple[Status, str | None]:
-    failed = [check for check, result in results.items() if result.status == "failed"]
+    failed = [check for check, result in results.items() if result.status == "failed" and not result.tentative]
     if failed:
         return "failed", f"failed: {', '.join(failed)}"
     undecided = [check for check, result in results.items() if result.status != "passed"]
     if undecided:
-        return "unknown", f"undecided: {', '.join(undecided)}"
+        told = [f"{check} (judged fail alone)" if results[check].tentative else check for check in undecided]
+        return "unknown", f"undecided: {', '.join(told)}"
     return "passed", None
 
 
@@ -72,4 +82,4 @@ def _weighted(
 
 
 def _decided(result: CheckResult) -> bool:
-    return result.status in ("passed", "failed")
+    return result.status in ("passed", "failed") and not result.tentative

@@ -145,6 +145,9 @@ def _thresholds(old: Settings, new: Settings) -> Iterator[str]:
             yield f"consistency threshold of {check}: removed"
         elif given.rate < asked.rate or given.k < asked.k or given.tag != asked.tag:
             yield f"consistency threshold of {check}: changed {_slice(asked)} → {_slice(given)}"
+    for dimension, rate in old.fail_rate.items():
+        if new.fail_rate.get(dimension, rate) < rate:
+            yield f"fail_rate of {dimension}: lowered {rate:g} → {new.fail_rate[dimension]:g}"
 
 
 def _slice(asked: ConsistencyThreshold) -> str:

@@ -15,7 +15,8 @@ from toolgrade.core.model import Frozen
 from toolgrade.core.result import TraceResult
 from toolgrade.core.verdict import Basis, Status
 from toolgrade.errors import ConfigError
-from toolgrade.pipeline.rundir import read_results
+from toolgrade.pipeline.judging.difference import JudgedDifference, LabelsOf, judged_differences, nobody
+from toolgrade.pipeline.rundir import SUMMARY, read_results, read_run
 from toolgrade.stats.bootstrap import Array, bca
 from toolgrade.stats.estimate import Estimate, undefined
 from toolgrade.stats.paired import mcnemar
@@ -72,7 +73,10 @@ class Movement(Frozen):
 
 
 class Comparison(Frozen):
-    """Two runs compared. `only_base` and `only_candidate` are traces without a counterpart."""
+    """Two runs compared. `only_base` and `only_candidate` are traces without a counterpart.
+
+    `judged` are the dimensions that both runs had judged.
+    """
 
     base: str
     candidate: str
@@ -81,18 +85,23 @@ class Comparison(Frozen):
     only_candidate: tuple[str, ...]
     checks: dict[str, CheckComparison]
     movements: tuple[Movement, ...]
+    judged: tuple[JudgedDifference, ...] = ()
 
     def exit_code(self, tolerance: float) -> int:
-        """Return 2 where the candidate leaves out or undecided more than `tolerance` allows, 1 where a check fell."""
+        """Return 2 where the candidate leaves out or undecided more than `tolerance` allows, 1 where a rate fell.
+
+        That is the rate of a check, or the corrected rate of a trusted judge beyond doubt.
+        """
         checks = [check for name, check in self.checks.items() if name != "aggregate"]
         missing = len(self.only_base) > tolerance * (self.paired + len(self.only_base))
         if missing or any(check.undecided_beyond(tolerance) for check in checks):
             return 2
-        return 1 if any(check.beyond(tolerance) for check in checks) else 0
+        fell = any(check.beyond(tolerance) for check in checks) or any(one.dropped(tolerance) for one in self.judged)
+        return 1 if fell else 0
 
 
-def compare_runs(base: Path, candidate: Path) -> Comparison:
-    """Return the comparison of two run directories.
+def compare_runs(base: Path, candidate: Path, labels: LabelsOf = nobody) -> Comparison:
+    """Return the comparison of two run directories; `labels` are what people said of questions picked at random.
 
     Raises:
         ConfigError: a case and trial occurs twice in a run, or the runs share none.
@@ -122,7 +131,16 @@ def compare_runs(base: Path, candidate: Path) -> Comparison:
         only_candidate=tuple(_name(key) for key in new if key not in old),
         checks=checks,
         movements=tuple(sorted(moved, key=lambda move: -abs(move.base - move.candidate))),
+        judged=_judged(base, candidate, labels),
     )
+
+
+def _judged(base: Path, candidate: Path, labels: LabelsOf) -> tuple[JudgedDifference, ...]:
+    """Return the judged dimensions of two finished runs; none where one of them has no summary or no judge."""
+    if not all((folder / SUMMARY).exists() for folder in (base, candidate)):
+        return ()
+    one, two = (read_run(folder)[0].judging for folder in (base, candidate))
+    return judged_differences((base, candidate), (one, two), labels) if one and two else ()
 
 
 def _read(folder: Path) -> tuple[dict[Key, dict[str, Graded]], Counter[tuple[str, str]]]:

@@ -66,7 +66,7 @@ def grade_trace(
         aggregate=aggregate(case.aggregate if case is not None else AggregatePolicy(), results),
         counts=counts(view),
         tags=case.tags if case is not None else (),
-        tools_called=tuple(call.call.name for call in view.calls),
+        tools_called=tuple(view.names),
         error=trace.error,
         notes=(),
     )
@@ -98,18 +98,11 @@ def block(results: dict[Check, CheckResult]) -> None:
 
 def counts(view: TraceView) -> Counts:
     """Return the size of a trace: turns, steps, calls, tokens and latency (None where not recorded)."""
-    trace = view.trace
-    tokens = trace.usage.total if trace.usage is not None else None
-    if tokens is None:
-        known = [m.usage.total for m in trace.messages if m.usage is not None and m.usage.total is not None]
-        tokens = sum(known) if known else None
-    latency = trace.latency_ms
+    latency = view.trace.latency_ms
     if latency is None:
-        timed = [m.latency_ms for m in trace.messages if m.latency_ms is not None]
+        timed = [spent for message in view.trace.messages if (spent := message.latency_ms) is not None]
         latency = sum(timed) if timed else None
-    return Counts.model_construct(
-        turns=view.turns, steps=view.steps, calls=len(view.calls), tokens=tokens, latency_ms=latency
-    )
+    return Counts(turns=view.turns, steps=view.steps, calls=len(view.calls), tokens=view.tokens, latency_ms=latency)
 
 
 def _broken(check: Check, message: str) -> CheckResult:

@@ -7,11 +7,9 @@ both files hold completely is kept, a torn tail is cut off. The JSON files are r
 from __future__ import annotations
 
 import json
-import logging
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -26,10 +24,9 @@ from toolgrade.core.trace import Trace
 from toolgrade.errors import ConfigError, UnreadableError
 from toolgrade.formats.native import write_trace
 from toolgrade.formats.registry import read_traces
+from toolgrade.locking import held
 from toolgrade.pipeline.summary import Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
-
-log = logging.getLogger("toolgrade.run")
 
 RUN, RESULTS, TRACES, SUMMARY = "run.json", "results.jsonl", "traces.jsonl", "summary.json"
 CASES = "cases.json"
@@ -53,24 +50,14 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnreadableError(f"{folder}: cannot make the run directory: {error.strerror}") from error
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    held = os.open(folder, os.O_RDONLY)
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(held(folder, wait=False))
         except BlockingIOError as error:
             raise ConfigError(
                 f"{folder}: another process is grading into it; wait until it ends, or choose another --out"
             ) from error
-        except OSError:
-            log.warning("%s: this file system has no locks; grade into it with one process only", folder)
         yield
-    finally:
-        os.close(held)
 
 
 class RunWriter:

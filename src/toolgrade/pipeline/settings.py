@@ -12,6 +12,7 @@ from toolgrade.core.finding import CHECKS, Check
 from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
 from toolgrade.formats.validation import explain
+from toolgrade.judges.dimensions import names
 
 
 class Settings(Frozen):
@@ -20,7 +21,9 @@ class Settings(Frozen):
     `min_decided` is the least share of a check's applicable traces that must be decided before its threshold
     can be met. `require_coverage` names coverage buckets that must not be empty (`tag:no_tool`, `tool:*`).
     `consistency` are thresholds on pass^k: `{"selection": {"tag": "consistency", "k": 4, "rate": 0.5}}`.
-    With `release` a threshold cannot be met while its check has questions for a judge that is refused.
+    `fail_rate` are the shares of a dimension's questions that fail in use, by dimension: they decide whether a
+    single judged fail may fail a trace. With `release` a threshold cannot be met while its check has questions for
+    a judge that is refused.
     """
 
     thresholds: dict[Check, float] = Field(default_factory=dict)
@@ -28,6 +31,7 @@ class Settings(Frozen):
     require_coverage: tuple[str, ...] = ()
     consistency: dict[Check, ConsistencyThreshold] = Field(default_factory=dict)
     release: bool = False
+    fail_rate: dict[str, float] = Field(default_factory=dict)
 
     @field_validator("thresholds")
     @classmethod
@@ -35,6 +39,19 @@ class Settings(Frozen):
         for check, rate in value.items():
             if not 0 <= rate <= 1:
                 raise ValueError(f"{check} = {rate} is no rate; expected a number from 0 to 1")
+        return value
+
+    @field_validator("fail_rate")
+    @classmethod
+    def _fail_rates(cls, value: dict[str, float]) -> dict[str, float]:
+        for dimension, rate in value.items():
+            if dimension not in names():
+                known = ", ".join(names())
+                raise ValueError(
+                    f"no judge dimension {dimension!r}; there are {known}.{suggestion(dimension, names())}"
+                )
+            if not 0 < rate < 1:
+                raise ValueError(f"{dimension} = {rate} is no FAIL rate; expected a number between 0 and 1")
         return value
 
 

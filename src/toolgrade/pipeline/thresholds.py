@@ -44,6 +44,7 @@ def judge_thresholds(summary: Summary, settings: Settings) -> tuple[ThresholdRes
         _rate_threshold(check, threshold, summary.checks.get(check), settings.min_decided)
         for check, threshold in settings.thresholds.items()
     ]
+    results = [_tentative(result, summary) for result in results]
     if settings.release:
         results = [_released(result, summary.judging) for result in results]
     results += [_consistency_threshold(check, summary, settings) for check in settings.consistency]
@@ -92,6 +93,18 @@ def _released(result: ThresholdResult, judging: JudgingSummary | None) -> Thresh
     return result.model_copy(
         update={"outcome": "undecided", "message": f"{result.check}: not for a release: {told}. {result.message}"}
     )
+
+
+def _tentative(result: ThresholdResult, summary: Summary) -> ThresholdResult:
+    """Return the result, undecided where any fail misses it and only such failed that may fail nothing alone."""
+    if result.outcome != "missed" or result.threshold != 1 or result.check is None or summary.judging is None:
+        return result
+    parts = [part for part in summary.judging.dimensions.values() if part.check == result.check and part.tentative]
+    failed = summary.checks[result.check].statuses.get(result.basis or "none", {}).get("failed", 0)
+    if not parts or failed > sum(part.tentative for part in parts):
+        return result
+    told = f"{result.message}; all failed by a judge alone that {parts[0].blocking}"
+    return result.model_copy(update={"outcome": "undecided", "message": told})
 
 
 def _why_undecided(statuses: Mapping[Status, int]) -> str:

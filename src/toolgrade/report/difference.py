@@ -10,8 +10,11 @@ from rich.text import Text
 
 from toolgrade.core.printable import printable
 from toolgrade.pipeline.compare import CheckComparison, Comparison, Movement
+from toolgrade.pipeline.judging.difference import JudgedDifference
+from toolgrade.stats.estimate import Estimate
 
 MOST = 12
+ESTIMATORS = {"shared_recalls": "recalls shared by both runs", "ppi_plus_plus": "PPI++ on labelled pairs"}
 
 
 def print_comparison(console: Console, comparison: Comparison, tolerance: float) -> None:
@@ -28,6 +31,9 @@ def print_comparison(console: Console, comparison: Comparison, tolerance: float)
     console.print(table)
     for check in comparison.checks.values():
         _notes(console, check)
+    for one in comparison.judged:
+        style = "bold red" if one.dropped(tolerance) else ""
+        console.print(Text(printable(judged_line(one, tolerance)), style), soft_wrap=True)
     if comparison.movements:
         _movements(console, comparison.movements)
 
@@ -43,6 +49,27 @@ def _notes(console: Console, check: CheckComparison) -> None:
     if check.lost:
         told = f"{check.check} decided in the base only: {_some(check.lost)}"
         console.print(Text(told, "bold yellow"), soft_wrap=True)
+
+
+def judged_line(one: JudgedDifference, tolerance: float) -> str:
+    """Say how far a judged rate moved: as judged, corrected, by people alone, and whether it dropped."""
+    counts = "" if one.trust == "trusted" else ", decides nothing"
+    head = f"{one.dimension} by {one.model} ({one.trust}{counts})"
+    moved = one.difference
+    if moved is None:
+        return f"{head}: not compared, {one.why}"
+    told = f"{head}, {moved.traces} traces judged in both: judged {_signed(moved.raw)}"
+    if moved.people.value is not None:
+        told += f", by people alone {_signed(moved.people)} ({moved.labelled} traces labelled in both)"
+    if one.why is not None or moved.corrected.value is None:
+        return f"{told}, UNCORRECTED: {one.why or moved.corrected.reason}"
+    drop = f"a drop by more than {tolerance:g} is {moved.drop(tolerance)}"
+    return f"{told}, corrected {_signed(moved.corrected)} ({ESTIMATORS[moved.estimator or '']}): {drop}"
+
+
+def _signed(found: Estimate) -> str:
+    interval = "" if found.interval is None else f" [{found.interval.low:+.3f}, {found.interval.high:+.3f}]"
+    return f"{found.value:+.3f}{interval}"
 
 
 def _movements(console: Console, movements: Sequence[Movement]) -> None:

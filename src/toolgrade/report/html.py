@@ -22,6 +22,7 @@ from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
 from toolgrade.report.charts import agreement_chart, confusion_chart, consistency_chart, rates_chart
 from toolgrade.report.console import classified_lines, interval_text
+from toolgrade.report.difference import judged_line
 from toolgrade.report.judging import judging_lines
 from toolgrade.report.page import collect
 from toolgrade.report.similar import most_swapped
@@ -60,7 +61,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "stages": page.sections.stages(),
         "consistency": _consistency(summary),
         "calibrations": _calibrations(summary),
-        "said": [printable(line) for line in judging_lines(summary.judging)] if summary.judging is not None else [],
+        "said": [printable(line) for line in _said(summary, comparison)],
         "upheld": upheld(read_decisions(run)),
         "data": _script_json({"rows": page.rows, "transcripts": page.transcripts, "checks": list(CHECKS)}),
         "style": _asset(environment, "report.css"),
@@ -68,6 +69,13 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
     return environment.get_template("report.html.j2").render(context)
+
+
+def _said(summary: Summary, comparison: Comparison | None) -> list[str]:
+    """Return what the judges said of the run, and how far that moved against the base."""
+    moved = comparison.judged if comparison is not None else ()
+    lines = judging_lines(summary.judging) if summary.judging is not None else []
+    return [*lines, *(f"against the base: {judged_line(one, 0.0)}" for one in moved)]
 
 
 def _asset(environment: Any, name: str) -> str:

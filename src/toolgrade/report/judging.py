@@ -48,7 +48,7 @@ def _dimension(name: str, part: DimensionSummary) -> str:
     said = ", ".join(f"{count} {word}" for word, count in part.said.items()) or "nothing"
     rate = "" if part.rate.value is None else f" (rate {part.rate.value:.2f} {part.rate.interval})"
     why = f": {', '.join(part.trust_reasons)}" if part.trust_reasons else ""
-    counts = "decides" if part.trust == "trusted" else f"decides nothing, {part.trust}{why}"
+    counts = _decides(part) if part.trust == "trusted" else f"decides nothing, {part.trust}{why}"
     cost = "cost unknown" if part.cost is None else f"${part.cost:.4f}"
     spent = f" of {_number(part.input_tokens)} + {_number(part.output_tokens)} tokens, {cost}" if part.calls else ""
     calls = f"{part.calls} calls{spent}, {part.cached} recorded"
@@ -61,6 +61,12 @@ def _dimension(name: str, part: DimensionSummary) -> str:
         agreed += f"{together.flips} flips"
     open_ = f", {part.not_asked} not asked" if part.not_asked else ""
     return f"{name} by {part.model} said {said}{open_}{rate}{_corrected(part)}; {counts}; {calls}{agreed}"
+
+
+def _decides(part: DimensionSummary) -> str:
+    if part.blocking is None or part.blocking.may:
+        return "decides"
+    return f"decides the rate and no single trace ({part.tentative} failed by it alone): {part.blocking}"
 
 
 def _corrected(part: DimensionSummary) -> str:

@@ -12,6 +12,8 @@ from toolgrade.pipeline.aggregate import aggregate
 from toolgrade.pipeline.grade import block
 from toolgrade.pipeline.judging.trusting import Trusting
 
+TENTATIVE = "judged fail: counts in the rate, too often wrong to fail the trace alone"
+
 
 def question_ids(result: TraceResult) -> dict[Check, list[str]]:
     """Return the ids of each check's questions, in order: hashing is worth doing once."""
@@ -38,7 +40,8 @@ class Fold:
         """Return the check with its verdicts, decided where trusted ones decide it.
 
         One trusted `fail` fails it; it passes when every question has a trusted `pass`. An error of a judge
-        makes it `judge_error`, unless a trusted `fail` or the gate has failed it.
+        makes it `judge_error`, unless a trusted `fail` or the gate has failed it. Failed by a judge alone whose single
+        fails are too often wrong, it is `tentative`.
         """
         if not ids:
             return result
@@ -46,12 +49,13 @@ class Fold:
         told = {verdict.question_id: verdict for verdict in verdicts if verdict is not None}
         result = result.model_copy(update={"verdicts": tuple(told.values())})
         failed = [
-            question
+            (question, verdict)
             for question, verdict in zip(result.questions, verdicts, strict=True)
             if verdict is not None and self._says(verdict, "fail")
         ]
         if failed and result.status in ("unknown", "failed"):
-            return _failed(result, failed)
+            alone = result.status == "unknown" and not any(self._trust.blocks(verdict) for _, verdict in failed)
+            return _failed(result, [question for question, _ in failed], alone)
         if result.status != "unknown":
             return result
         errors = [verdict for verdict in told.values() if verdict.verdict == "error"]
@@ -76,9 +80,15 @@ class Fold:
         return "open: " + "; ".join(f"{count} where {reason}" for reason, count in reasons.items())
 
 
-def _failed(result: CheckResult, questions: Sequence[Question]) -> CheckResult:
+def _failed(result: CheckResult, questions: Sequence[Question], tentative: bool) -> CheckResult:
     found: list[Finding] = [finding for question in questions for finding in question.on_fail]
     whole = 1.0 if result.score is None else result.score
     score = max(0.0, whole - sum(question.weight for question in questions))
-    update = {"status": "failed", "score": score, "findings": (*result.findings, *found), "reason": None}
+    update = {
+        "status": "failed",
+        "score": score,
+        "findings": (*result.findings, *found),
+        "reason": TENTATIVE if tentative else None,
+        "tentative": tentative,
+    }
     return result.model_copy(update=update)

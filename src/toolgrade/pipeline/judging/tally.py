@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from toolgrade.calibration.blocking import Blocking
+from toolgrade.calibration.labelled import Labelled
 from toolgrade.calibration.past import PastCalibration
 from toolgrade.core.finding import Check
 from toolgrade.core.model import Frozen
@@ -33,9 +35,10 @@ class DimensionSummary(Frozen):
 
     `questions` counts places that asked, `distinct` different questions; `said` counts verdicts by word over
     the places, `not_asked` those that have none, `failed_because` the commonest errors of the judge. `rate` is
-    the judge's own: pass / (pass + fail) / questions; `corrected` is what the labels it was calibrated on make
-    of it, None without a calibration. `calibrations` are those that the trust was read from, oldest first: what was
-    known when the run was judged.
+    the judge's own: pass / (pass + fail) / questions; `corrected` is what the labels it was calibrated on, `labelled`,
+    make of it, None without a calibration. `calibrations` are those that the trust was read from, oldest first:
+    what was known when the run was judged.
+    `blocking` says whether one fail may fail a trace; `tentative` counts the checks that failed by fails that may not.
     The costs are of calls made in this run, once for each distinct question; `cost` in US dollars, None where
     the price of a call is unknown. `quotes` counts the quotes given, `verified` those found in their field.
     """
@@ -47,6 +50,8 @@ class DimensionSummary(Frozen):
     rubric_version: str
     trust: Trust
     trust_reasons: tuple[str, ...] = ()
+    blocking: Blocking | None = None
+    tentative: int = 0
     models_reported: tuple[str, ...] = ()
     questions: int = 0
     distinct: int = 0
@@ -56,6 +61,7 @@ class DimensionSummary(Frozen):
     not_asked: int = 0
     rate: Rate
     corrected: CorrectedRate | None = None
+    labelled: Labelled | None = None
     calibrations: tuple[PastCalibration, ...] = ()
     calls: int = 0
     cached: int = 0
@@ -86,11 +92,14 @@ class JudgingTally:
         self._trust = trust
         self._members = members
         self._said: dict[str, Counter[str]] = {name: Counter() for name in panels}
+        self._tentative: Counter[str] = Counter()
         self._distinct: dict[str, dict[str, Verdict | None]] = {name: {} for name in panels}
 
     def add(self, result: TraceResult, ids: Mapping[Check, Sequence[str]]) -> None:
         """Count one folded trace; `ids` are those of its questions."""
         for name, check in result.checks.items():
+            if check.tentative:
+                self._tentative[check.questions[0].dimension] += 1
             verdicts = {verdict.question_id: verdict for verdict in check.verdicts}
             for question, known_as in zip(check.questions, ids[name], strict=True):
                 if question.dimension in self._panels:
@@ -120,6 +129,8 @@ class JudgingTally:
             rubric_version=rubric.rubric_version,
             trust=standing.level,
             trust_reasons=standing.reasons,
+            blocking=standing.blocking,
+            tentative=self._tentative[name],
             models_reported=reported,
             questions=said.total(),
             distinct=len(distinct),
@@ -133,6 +144,7 @@ class JudgingTally:
             corrected=standing.labelled.corrected(said["pass"], said["pass"] + said["fail"])
             if standing.labelled is not None
             else None,
+            labelled=standing.labelled,
             calibrations=standing.past,
             calls=sum(verdict.attempts for verdict in fresh),
             cached=len(single) - len(fresh),

@@ -29,11 +29,14 @@ def uncalibrated(dimension: str, judge: JudgeNow) -> TrustReport:
     return TrustReport(dimension=dimension, judge_id=judge.judge_id, level="refused", reasons=("uncalibrated",))
 
 
-def calibrated(store: Store, now: datetime) -> TrustOf:
-    """Return the trust that the calibrations in `store` give at the time `now`, its drift alarms included."""
+def calibrated(store: Store, now: datetime, fail_rates: Mapping[str, float] | None = None) -> TrustOf:
+    """Return the trust that the calibrations in `store` give at the time `now`, its drift alarms included.
+
+    `fail_rates` are the shares that fail in use by dimension, where they are declared.
+    """
     from toolgrade.calibration.today import trust_in
 
-    return lambda dimension, judge: trust_in(store, dimension, judge, now)
+    return lambda dimension, judge: trust_in(store, dimension, judge, now, (fail_rates or {}).get(dimension))
 
 
 def labels_missing(store: Store, dimension: str) -> int:
@@ -60,6 +63,10 @@ class Trusting:
     def of(self, verdict: Verdict) -> Trust:
         """Return what a verdict counts for."""
         return self._look_up(verdict.dimension, verdict.judge_id, verdict.model_reported).level
+
+    def blocks(self, verdict: Verdict) -> bool:
+        """Say whether this verdict alone may fail a trace."""
+        return self._look_up(verdict.dimension, verdict.judge_id, verdict.model_reported).may_block
 
     def now(self, dimension: str, reported: tuple[str, ...] = ()) -> TrustReport:
         """Return the trust in the dimension's judge: the least over the models that were reported."""
