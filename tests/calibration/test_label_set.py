@@ -275,6 +275,25 @@ def test_the_queue_takes_the_most_urgent_first_and_hides_the_judge(tmp_path: Pat
     assert len(queue(made, [], np.random.default_rng(2))) == 300
 
 
+def test_the_queue_takes_what_the_judge_was_too_unsure_of(tmp_path: Path) -> None:
+    """100 labelled items, right from .8 on and wrong below; of 200 unlabelled ones, those below .8 go to people."""
+    place = made_up.write(tmp_path, items=300)
+    (place / "labels.jsonl").write_text("")
+    made = LabelSet.read(place)
+    ids = sorted(made.items)
+    made.add_labels([made_up.label(made.items[item_id], 0, "ana", "pass") for item_id in ids[:100]])
+    said = [
+        ItemVerdict(
+            item_id=item_id, verdict="fail" if n < 100 and n % 4 == 0 else "pass", confidence=0.6 if n % 4 == 0 else 0.8
+        )
+        for n, item_id in enumerate(ids)
+    ]
+    found = queue(made, said, np.random.default_rng(2))
+    unsure = [one for one in found if one.why == "low_confidence"]
+    assert {(one.item_id, one.inclusion_prob) for one in unsure} == {(item_id, 1.0) for item_id in ids[100::4]}
+    assert {one.why for one in found[len(unsure) :]} == {"random"}
+
+
 def test_status_says_what_is_missing(place: Path) -> None:
     status = set_status(LabelSet.read(place))
     test = LabelSet.read(place).in_split("test")

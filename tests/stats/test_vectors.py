@@ -1,7 +1,7 @@
 """The expected values in calibration-vectors.json, computed with the packages that each vector names.
 
 The file's `meta` holds the versions of those packages, each case its own reference and tolerance. Left out are
-the family `selective`, `quote_verification` (tests/judges), and keys that repeat another package's variant, such
+`quote_verification` (tests/judges), and keys that repeat another package's variant, such
 as its bare Wald interval.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from toolgrade.core.identity import canonical_json, content_hash, text_hash
-from toolgrade.stats import agreement, budget, drift, panel
+from toolgrade.stats import agreement, budget, drift, panel, selective
 from toolgrade.stats.alt_test import _benjamini_yekutieli, alt_test
 from toolgrade.stats.bootstrap import Bootstrap, bca_limits
 from toolgrade.stats.ceiling import human_ceiling, majority
@@ -135,6 +135,20 @@ def test_ordinal(case: dict[str, Any]) -> None:
         close(case, number(agreement.gwet(table, weights)), expected[f"ac_{weighting}"])
     for metric in ("nominal", "ordinal", "interval"):
         close(case, number(agreement.alpha_of_tables(table, metric)), expected[f"alpha_{metric}"])
+
+
+@pytest.mark.parametrize("case", family("selective"))
+def test_selective(case: dict[str, Any]) -> None:
+    given, expected = case["input"], case["expected"]
+    assert given["n_min"] == selective.MIN_ITEMS
+    correct = [bool(right) for right in given["correct"]]
+    found = selective.certified_threshold(given["confidence"], correct, given["alpha"], given["delta"])
+    close(case, found.threshold, expected["lam"])
+    if expected["lam"] is None:
+        assert found.reason == expected["reason"]
+        return
+    assert (found.kept, found.errors) == (expected["n"], expected["errors"])
+    close(case, found.error_bound, expected["ub"])
 
 
 @pytest.mark.parametrize("case", family("human_ceiling"))

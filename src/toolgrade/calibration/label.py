@@ -21,6 +21,7 @@ class Label(Frozen):
     `critique` says why, required for fail and unknown (labels imported from elsewhere may lack it).
     A label made while seeing the judge's verdict stays out of agreement. `blind_repeat_of` names the label
     that the same annotator repeats blindly. Role `derived` marks labels that a rule made, not a person.
+    `level` is where it lies on the levels of an ordinal dimension.
     `inclusion_prob` is the chance with which `labels export` picked the item; it multiplies the item's own.
     """
 
@@ -46,12 +47,16 @@ class Label(Frozen):
 
 
 class Resolved(Frozen):
-    """The label that an item counts with, and how it came about; `unresolved` where people did not settle it."""
+    """The label that an item counts with, and how it came about; `unresolved` where people did not settle it.
+
+    `level` is settled by the same rules, None where that fails or none was given.
+    """
 
     item_id: str
     label: LabelWord | None
     how: How
     annotators: int
+    level: str | None = None
 
 
 def major(rubric_version: str) -> str:
@@ -82,22 +87,34 @@ def resolve(item_id: str, labels: Sequence[Label], single: Sequence[Role] = ("ex
     In this order: the adjudicator's, unanimity of two or more, a strict majority of three or more, a single label
     of a role in `single`. A judge never breaks a tie.
     """
-    raters = [label for label in labels if label.annotator_role != "adjudicator"]
-    decided = [label for label in labels if label.annotator_role == "adjudicator"]
-    counts = Counter(label.label for label in raters)
+    chosen, how = _settled(labels, [label.label for label in labels], single)
+    level, _ = _settled(labels, [label.level for label in labels], single)
+    raters = sum(label.annotator_role != "adjudicator" for label in labels)
+    return Resolved(
+        item_id=item_id,
+        label=chosen.label if chosen else None,
+        how=how,
+        annotators=raters,
+        level=level.level if level and chosen and level.label == chosen.label else None,
+    )
 
-    def found(word: LabelWord | None, how: How) -> Resolved:
-        return Resolved(item_id=item_id, label=word, how=how, annotators=len(raters))
 
+def _settled(labels: Sequence[Label], words: Sequence[str | None], single: Sequence[Role]) -> tuple[Label | None, How]:
+    """Return a label whose word is settled, and how; `words` are what each label says."""
+    both = list(zip(labels, words, strict=True))
+    raters = [(label, word) for label, word in both if label.annotator_role != "adjudicator"]
+    decided = [label for label, _ in both if label.annotator_role == "adjudicator"]
+    counts = Counter(word for _, word in raters)
     if decided:
-        return found(decided[-1].label, "adjudicator")
+        return decided[-1], "adjudicator"
     if len(raters) >= 2 and len(counts) == 1:
-        return found(raters[0].label, "unanimous")
+        return raters[0][0], "unanimous"
     if len(raters) >= 3 and counts.most_common(1)[0][1] * 2 > len(raters):
-        return found(counts.most_common(1)[0][0], "majority")
-    if len(raters) == 1 and raters[0].annotator_role in single:
-        return found(raters[0].label, "single")
-    return found(None, "unresolved")
+        most = counts.most_common(1)[0][0]
+        return next(label for label, word in raters if word == most), "majority"
+    if len(raters) == 1 and raters[0][0].annotator_role in single:
+        return raters[0][0], "single"
+    return None, "unresolved"
 
 
 def by_item(labels: Iterable[Label]) -> dict[str, list[Label]]:

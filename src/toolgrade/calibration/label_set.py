@@ -6,13 +6,14 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from toolgrade.calibration.item import Design, Draft, Item, Split, assign_splits
 from toolgrade.calibration.jsonl import append_jsonl, read_jsonl
 from toolgrade.calibration.label import Label, Resolved, Role, by_item, in_force, major, resolve
+from toolgrade.calibration.scale import Scale
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
@@ -29,8 +30,9 @@ class Card(Frozen):
     """Where a label set comes from and how to read it.
 
     `labelled_by` says who labelled; `human` is false where a rule derived the labels; `made_up` marks sets that
-    exist for tests only. `strata` names the item strata that are reported apart. `single_roles` are the roles
-    whose lone label counts. `salt` fixes the splits.
+    exist for tests only. `levels` (worst first) and the one it `passes_from` make a dimension ordinal. `strata` names
+    the item strata that are reported apart. `single_roles` are the roles whose lone label counts. `salt` fixes the
+    splits.
     """
 
     dimension: str = Field(pattern=NAME)
@@ -44,10 +46,24 @@ class Card(Frozen):
     sampling: str
     sampling_design: Design = "convenience"
     rubric_version: str = Field(pattern=r"^[0-9]+\.[0-9]+$")
+    levels: tuple[str, ...] | None = None
+    passes_from: str | None = None
     strata: tuple[str, ...] = ()
     single_roles: tuple[Role, ...] = ("expert",)
     salt: str = "toolgrade"
     notes: str = ""
+
+    @model_validator(mode="after")
+    def _ordinal(self) -> Self:
+        _ = self.scale
+        return self
+
+    @property
+    def scale(self) -> Scale | None:
+        """The levels of an ordinal dimension; None of one that knows only pass and fail."""
+        if self.levels is None and self.passes_from is None:
+            return None
+        return Scale.model_validate({"levels": self.levels or (), "passes_from": self.passes_from or ""})
 
 
 class LabelSet:
@@ -144,6 +160,10 @@ class LabelSet:
             )
         if label.dimension != self.card.dimension:
             raise ConfigError(f"{place}: dimension {label.dimension!r}; expected {self.card.dimension!r}")
+        if label.level is not None and self.card.scale is None:
+            raise ConfigError(f"{place}: level {label.level!r}, but {CARD} declares no levels and passes_from")
+        if self.card.scale is not None:
+            self.card.scale.check(label.label, label.level, place)
         if label.label in ("fail", "unknown") and not label.critique.strip() and item.source != "imported":
             raise ConfigError(f"{place}: a {label.label} needs a critique that says why, found none")
         if label.label_id in self._by_id:
@@ -186,10 +206,15 @@ class LabelSet:
         """Return the label_set_hash: of id, content, dimension, resolved label and split of every item in `split`."""
         return content_hash(
             [
-                [item.item_id, item.content_hash, self.card.dimension, self.resolved[item.item_id].label, item.split]
+                [item.item_id, item.content_hash, self.card.dimension, self._said(item.item_id), item.split]
                 for item in self.in_split(split)
             ]
         )
+
+    def _said(self, item_id: str) -> str | None:
+        """The label, or on an ordinal dimension the level where there is one."""
+        resolved = self.resolved[item_id]
+        return (resolved.level if self.card.scale is not None else None) or resolved.label
 
 
 def _whose(label: Label) -> tuple[str, str, str]:

@@ -18,8 +18,10 @@ from toolgrade.stats.clusters import cluster_error
 from toolgrade.stats.confidence import ConfidenceCalibration, confidence_calibration
 from toolgrade.stats.estimate import Estimate, undefined
 from toolgrade.stats.judging import CATEGORIES, PASS, judge_agreement
+from toolgrade.stats.ordinal import ordinal_agreement
 from toolgrade.stats.pairs import Pairs, pairs
 from toolgrade.stats.raters import flip_rate, unstable_share
+from toolgrade.stats.selective import Selection, certified_threshold
 from toolgrade.stats.views import Views, views
 
 EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
@@ -49,7 +51,10 @@ class Measurement(Frozen):
 
     `counts` are raw (FF, FP, PF, PP: human first), `weighted` are by 1 / inclusion probability. `n_effective` is
     Kish's size. `stats` maps a name to its estimate (`toolgrade.stats.judging`). `traces` are the different
-    weighted cells of a trace and how many traces have them: (FF, FP, PF, PP, count).
+    weighted cells of a trace and how many traces have them: (FF, FP, PF, PP, count). `levels` are the statistics of
+    an ordinal dimension (`toolgrade.stats.ordinal`), on the items of which people and judge gave a level; None of
+    other dimensions, and where the judge gave no level. `selection` is the confidence from which on it may be
+    believed, None where it stated none.
     """
 
     items: int
@@ -65,6 +70,8 @@ class Measurement(Frozen):
     error_rate: float | None = None
     flags: tuple[str, ...] = ()
     traces: tuple[tuple[float, ...], ...] | None = None
+    levels: dict[str, Estimate] | None = None
+    selection: Selection | None = None
 
 
 def measure(
@@ -103,7 +110,36 @@ def measure(
         error_rate=sum(word == "error" for word in judge) / len(judge) if judge else None,
         flags=("rubric_ambiguous",) if items and unsettled > 0.1 * len(items) else (),
         traces=_traces(both),
+        levels=_levels(labels, items, verdicts, rng, level),
+        selection=_selection([(human[i], verdicts[items[i].item_id]) for i in kept]),
     )
+
+
+def _levels(
+    labels: LabelSet,
+    items: Sequence[Item],
+    verdicts: Mapping[str, ItemVerdict],
+    rng: np.random.Generator,
+    level: float,
+) -> dict[str, Estimate] | None:
+    scale = labels.card.scale
+    if scale is None or not any(verdict.level for verdict in verdicts.values()):
+        return None
+    said = [
+        (item, human, judge)
+        for item in items
+        if item.item_id in verdicts
+        and (human := labels.resolved[item.item_id].level) is not None
+        and (judge := verdicts[item.item_id].level) is not None
+    ]
+    both = pairs(
+        [human for _, human, _ in said],
+        [judge for _, _, judge in said],
+        scale.levels,
+        [item.trace_id for item, _, _ in said],
+        [1 / labels.chance(item) for item, _, _ in said],
+    )
+    return ordinal_agreement(both, rng, level)
 
 
 def _traces(both: Pairs) -> tuple[tuple[float, ...], ...] | None:
@@ -120,6 +156,15 @@ def _confidence(said: Sequence[tuple[str, ItemVerdict]]) -> ConfidenceCalibratio
         return None
     passed = [int(human == PASS) for human, _, _ in stated]
     return confidence_calibration(passed, [c if verdict.verdict == PASS else 1 - c for _, verdict, c in stated])
+
+
+def _selection(said: Sequence[tuple[str, ItemVerdict]]) -> Selection | None:
+    stated = [
+        (verdict.confidence, human == verdict.verdict) for human, verdict in said if verdict.confidence is not None
+    ]
+    if not stated:
+        return None
+    return certified_threshold([confidence for confidence, _ in stated], [right for _, right in stated])
 
 
 def people(

@@ -95,9 +95,13 @@ def _label(row: Mapping[str, Any], labels: LabelSet, mapped: Mapped, now: str, p
         elif field in mapped.columns and column not in row:
             raise ConfigError(f"{place}: no column {column!r} for {field}.{suggestion(column, row)}")
     given = {**mapped.constants, **given}
-    if "label" not in given:
+    scale = labels.card.scale
+    if "label" in given:
+        given["label"] = _word(given["label"], mapped, place)
+    elif "level" in given and scale is not None:
+        given["label"] = scale.word(str(given["level"]).strip(), place)
+    else:
         return None
-    given["label"] = _word(given["label"], mapped, place)
     item = labels.items.get(str(given.get("item_id")))
     defaults = {
         "dimension": labels.card.dimension,

@@ -160,7 +160,7 @@ def _from_file(
     labels = store.label_set(dimension, set_)
     given, name = source
     file = _verdict_file(given, store.recorded(dimension, set_))
-    recorded = read_verdicts(file, pairs_of(words, "--map"))
+    recorded = read_verdicts(file, pairs_of(words, "--map"), labels.card.scale)
     judge = recorded_judge(name or file.name.removesuffix(".jsonl"), labels.card.rubric_version)
     return store.record(dimension, lambda runs: measure_judge(labels, recorded, judge, runs, now()), recorded)
 

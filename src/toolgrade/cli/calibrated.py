@@ -34,6 +34,13 @@ ROWS = {
     "alpha": "Krippendorff α",
     "ac1": "Gwet AC1 (never gates)",
 }
+LEVEL_ROWS = {
+    "kappa_linear": "levels: κ, linear",
+    "kappa_quadratic": "levels: κ, quadratic",
+    "alpha_ordinal": "levels: ordinal α",
+    "ac2_linear": "levels: AC2, linear",
+    "ac2_quadratic": "levels: AC2, quadratic",
+}
 DEPLOYED = (0.2, 0.1, 0.05, 0.02)
 """FAIL shares in production for which the recalls are projected."""
 STYLES = {"trusted": "green", "advisory": "yellow", "refused": "red"}
@@ -68,6 +75,9 @@ def print_calibration(console: Console, run: CalibrationRun) -> None:
         table.add_column(escape(name))
     for key, title in ROWS.items():
         table.add_row(title, *(number(part.stats[key]) for part in parts.values()))
+    for key, title in LEVEL_ROWS.items():
+        if measured.levels is not None:
+            table.add_row(title, *(number(part.levels[key]) if part.levels else "-" for part in parts.values()))
     table.add_row("coverage", *(number(part.views.coverage) for part in parts.values()))
     table.add_row("strict accuracy", *(number(part.views.strict_accuracy) for part in parts.values()))
     table.add_row("FF / FP / PF / PP", *("/".join(map(str, part.counts.values())) for part in parts.values()))
@@ -124,6 +134,14 @@ def _print_instrument(console: Console, run: CalibrationRun) -> None:
         verdict = {True: "stood", False: "FELL", None: "too few items"}[probe.passed]
         console.print(
             f"  probe {probe.probe}: {verdict}, {number(probe.effect)} on {probe.n} items; {escape(probe.note)}"
+        )
+    chosen = run.measurement.selection
+    if chosen is not None and chosen.threshold is None:
+        console.print("  no stated confidence is high enough to believe it with at most 10 % errors: all to people")
+    elif chosen is not None:
+        console.print(
+            f"  confidence {chosen.threshold:g} or more errs in at most 10 % (90 % sure): {chosen.kept} of {chosen.n} "
+            f"items, {chosen.errors} wrong; what lies below goes to people"
         )
     humans = run.measurement.humans
     if humans.repeats:

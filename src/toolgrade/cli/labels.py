@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from toolgrade.calibration.label import Label, LabelWord, Role, by_item, in_force
-from toolgrade.calibration.label_set import append_items, append_labels
+from toolgrade.calibration.label_set import LabelSet, append_items, append_labels
 from toolgrade.calibration.mend import mend
 from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import read_verdicts
@@ -55,7 +55,8 @@ def labels() -> None:
 @click.argument("dimension")
 @_set
 @click.option("--item", required=True, metavar="ID", help="Item that is labelled.")
-@click.option("--label", "word", required=True, type=click.Choice(["pass", "fail", "unknown", "na"]))
+@click.option("--label", "word", type=click.Choice(["pass", "fail", "unknown", "na"]), help="What the item is.")
+@click.option("--level", help="Where it lies on the card's levels, instead of pass or fail.")
 @click.option("--annotator", required=True, metavar="NAME", help="Who labels.")
 @_role
 @click.option("--critique", default="", help="Why; required for fail and unknown.")
@@ -68,7 +69,8 @@ def add(
     dimension: str,
     set_: str,
     item: str,
-    word: LabelWord,
+    word: LabelWord | None,
+    level: str | None,
     annotator: str,
     role: Role,
     critique: str,
@@ -91,6 +93,8 @@ def add(
         raise ConfigError(
             f"{place}: no item {item!r}.{suggestion(item, known.items)} Add it with labels import --items"
         )
+    if word is None:
+        word = _word_of(known, level)
     stamp = now().isoformat(timespec="seconds")
     made = Label(
         label_id=content_hash([item, annotator, word, stamp, supersedes, repeat_of])[7:23],
@@ -101,6 +105,7 @@ def add(
         annotator_id=annotator,
         annotator_role=role,
         label=word,
+        level=level,
         critique=critique,
         evidence_quotes=quotes,
         saw_judge_verdict=saw_judge,
@@ -110,6 +115,14 @@ def add(
     )
     append_labels(place, known.add_labels([made]))
     click.echo(f"{set_}: label {made.label_id} of {item}, now {known.resolved[item].label or 'unresolved'}")
+
+
+def _word_of(known: LabelSet, level: str | None) -> LabelWord:
+    if level is None:
+        raise ConfigError("expected --label pass|fail|unknown|na, or --level where the card declares levels")
+    if known.card.scale is None:
+        raise ConfigError(f"{known.place}: --level {level}: the card declares no levels; expected --label")
+    return known.card.scale.word(level, "--level")
 
 
 @labels.command(name="import")
@@ -178,8 +191,8 @@ def export(
 ) -> None:
     """Write the items that need a label, the most urgent first, each with its chance of being picked.
 
-    First what people disagree on, then where a judge's repeats flip, then where it answered unknown, then a random
-    5 % of the rest. The verdicts themselves are left out: who sees them agrees with them.
+    First what people disagree on, then where a judge's repeats flip, then where it answered unknown, then what it was
+    too unsure of, then a random 5 % of the rest. The verdicts themselves are left out: who sees them agrees with them.
 
     \b
     Example:

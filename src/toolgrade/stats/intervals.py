@@ -33,13 +33,14 @@ def mover(one: Estimate, two: Estimate, constant: float = 0.0) -> Interval | Non
     return Interval(low=low, high=high, level=one.interval.level, method="mover")
 
 
-def add_half(table: Array, level: float = LEVEL) -> Estimate:
+def add_half(table: Array, level: float = LEVEL, weights: Array | None = None) -> Estimate:
     """Return κ of the table with ½ added to every cell, with its Fleiss-Cohen-Everitt Wald interval, clipped.
 
-    A deterministic cross-check of a bootstrap. `flags` holds nothing; `n` is the table's total before.
+    With `weights` it is weighted κ. A deterministic cross-check of a bootstrap. `flags` holds nothing; `n` is the
+    table's total before.
     """
     padded = np.asarray(table, dtype=np.float64) + 0.5
-    value, half = float(kappa(padded)), normal_quantile(level) * float(kappa_error(padded))
+    value, half = float(kappa(padded, weights)), normal_quantile(level) * float(kappa_error(padded, weights))
     interval = Interval(low=max(-1.0, value - half), high=min(1.0, value + half), level=level, method="add_half")
     return Estimate(value=value, interval=interval, n=int(np.sum(table)))
 

@@ -71,7 +71,7 @@ def judge_agreement(pairs: Pairs, rng: np.random.Generator, level: float = LEVEL
     found["youden_j"] = _youden(found["pass_recall"], found["fail_recall"], pairs.n)
     found["kappa"] = kappa_estimate(pairs, draws, level)
     for name, statistic in _COEFFICIENTS.items():
-        found[name] = _corrected(pairs, draws, _on_tables(statistic, 2), level)
+        found[name] = chance_corrected(pairs, draws, statistic, level)
     return _cross_flags(found)
 
 
@@ -87,7 +87,7 @@ def kappa_estimate(pairs: Pairs, draws: Bootstrap, level: float = LEVEL, weights
     def weighted(tables: Array) -> Array:
         return agree.kappa(tables, weights)
 
-    estimate = _corrected(pairs, draws, _on_tables(weighted, q), level, weights)
+    estimate = chance_corrected(pairs, draws, weighted, level, weights)
     flags = list(estimate.flags)
     table = pairs.total
     flags += ["human_constant"] if np.count_nonzero(table.sum(axis=1)) == 1 else []
@@ -146,11 +146,12 @@ def _youden(tpr: Estimate, tnr: Estimate, n: int) -> Estimate:
     return Estimate(value=tpr.value + tnr.value - 1, interval=mover(tpr, tnr, -1.0), n=n)
 
 
-def _corrected(
+def chance_corrected(
     pairs: Pairs, draws: Bootstrap, statistic: Callable[[Array], Array], level: float, weights: Array | None = None
 ) -> Estimate:
-    """A chance-corrected coefficient: BCa, or the interval for raters that never differ or never vary."""
-    estimate = _resampled(pairs, draws, statistic, "single_class", level)
+    """Return a chance-corrected coefficient: BCa, or the interval for raters that never differ or never vary."""
+    on_rows = _on_tables(statistic, len(pairs.categories))
+    estimate = _resampled(pairs, draws, on_rows, "single_class", level)
     if estimate.value is None or estimate.interval is not None:
         return estimate
     interval = _fallback(pairs, level, weights)
@@ -163,7 +164,7 @@ def _fallback(pairs: Pairs, level: float, weights: Array | None) -> Interval | N
     if np.count_nonzero(table) == np.count_nonzero(np.diag(table)) and rows > 1:
         return no_disagreement(table, pairs.independent, level, weights)
     if min(rows, columns) == 1 and max(rows, columns) > 1:
-        return add_half(table * pairs.independent / pairs.n, level).interval
+        return add_half(table * pairs.independent / pairs.n, level, weights).interval
     return None
 
 
