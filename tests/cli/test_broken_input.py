@@ -76,6 +76,16 @@ def test_an_unreadable_file_is_named_once(cli: Callable, tmp_path: Path) -> None
     assert message.count("x.jsonl") == 1
 
 
+def test_where_nothing_could_be_graded_no_table_says_otherwise(cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{bad\n{"schema": "toolgrade.trace/1", "id": 5}\n')
+    done = cli("grade", "x.jsonl")
+    assert done.code == 3
+    assert "2 traces could not be read" in done.out
+    assert "Nothing was graded" in done.out
+    assert "applies to" not in done.out
+    assert "What cost most" not in done.out
+
+
 def test_a_trace_without_its_case_keeps_its_name(cli: Callable, tmp_path: Path) -> None:
     traces, cases = write_suite(tmp_path, [("zzz", GOOD), ("a", GOOD)])
     done = cli("grade", traces, "--cases", cases, "--out", "run")

@@ -17,18 +17,25 @@ from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.report.judging import print_judging
 from toolgrade.stats.rates import Rate
 
+NO_VERDICT = "no verdict"
 STYLES = {"met": "green", "missed": "bold red", "undecided": "bold yellow"}
 
 
 def print_run(console: Console, summary: Summary, thresholds: Sequence[ThresholdResult], folder: str) -> None:
     """Print the report of a run: the costliest findings, the checks, consistency, coverage, what is open."""
     _head(console, summary)
-    _costliest(console, summary, folder)
-    _checks(console, summary, thresholds)
-    _whole(console, summary)
-    _by_tag(console, summary)
-    _coverage(console, summary)
-    print_judging(console, summary)
+    statuses = {
+        status for check in summary.checks.values() for by_status in check.statuses.values() for status in by_status
+    }
+    if statuses != {"trace_error"}:
+        _costliest(console, summary, folder)
+        _checks(console, summary, thresholds)
+        _whole(console, summary)
+        _by_tag(console, summary)
+        _coverage(console, summary)
+        print_judging(console, summary)
+    else:
+        console.print("\nNothing was graded, so no check has a result.", style="bold red", highlight=False)
     _thresholds(console, thresholds)
     console.print(f"\nRun directory: [bold]{escape(folder)}[/]", highlight=False)
 
@@ -92,7 +99,7 @@ def _checks(console: Console, summary: Summary, thresholds: Sequence[ThresholdRe
         if not check.rates:
             count = sum(check.statuses.get("none", {}).values())
             rows.append((check.check, "", f"applies to none of {count}", "–", "", undecided_text(check, "none"), ""))
-    names = ("Check", "basis", "passed / decided / applicable", "rate", "95 % interval", "undecided", "threshold")
+    names = ("Check", "basis", "passed / decided / applicable", "rate", "95 % interval", NO_VERDICT, "threshold")
     _print_table(console, names, rows)
 
 
@@ -108,7 +115,7 @@ def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in names:
         table.add_column(
-            name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != "undecided"
+            name, justify="right" if name.startswith(("passed", "rate")) else "left", no_wrap=name != NO_VERDICT
         )
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
@@ -116,12 +123,12 @@ def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence
 
 
 def _fits(width: int, names: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> bool:
-    """Whether a table of these columns can be printed; only `undecided` may be wrapped, between its words."""
+    """Whether a table of these columns can be printed; only `NO_VERDICT` may be wrapped, between its words."""
     needed = 0
     for name, *cells in zip(names, *rows, strict=True):
         texts = [
             name,
-            *(word for cell in cells for word in (str(cell).split() if name == "undecided" else [str(cell)])),
+            *(word for cell in cells for word in (str(cell).split() if name == NO_VERDICT else [str(cell)])),
         ]
         needed += max(map(len, texts), default=0) + 2
     return needed <= width + 2

@@ -22,7 +22,7 @@ def markdown(summary: Summary, thresholds: Sequence[ThresholdResult]) -> str:
     lines.append(f"{summary.traces} traces of {summary.cases} cases" + _unreadable(summary))
     if summary.cases_without_traces:
         lines += ["", f"**Without any trace**: {plain(', '.join(summary.cases_without_traces))}"]
-    lines += ["", "| check | basis | passed / decided / applicable | rate | 95 % interval | undecided | threshold |"]
+    lines += ["", "| check | basis | passed / decided / applicable | rate | 95 % interval | no verdict | threshold |"]
     lines.append("|---|---|---|---|---|---|---|")
     asked = {threshold.name: threshold for threshold in thresholds}
     for check in summary.checks.values():
