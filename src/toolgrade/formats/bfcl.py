@@ -168,10 +168,8 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    if isinstance(first, list) and first:
-        first = first[0]
-    if not isinstance(first, dict) or not isinstance(first.get("id"), str):
+    first = source.first_object
+    if not isinstance(first.get("id"), str):
         return False
     return "model_result_decoded" in first or ("result" in first and isinstance(first["result"], list | str))
 

@@ -76,10 +76,8 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    if isinstance(first, list):
-        first = first[0] if first else None
-    if not isinstance(first, dict) or source.layout != "lines":
+    first = source.first_object
+    if source.layout != "lines":
         return False
     if "sessionId" in first and first.get("type") in ("user", "assistant", "system", "summary", "queue-operation"):
         return True

@@ -167,12 +167,9 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
+    first, item = source.first, source.first_object
     if isinstance(first, dict) and ("testCases" in first or "conversationalTestCases" in first):
         return True
-    item = first[0] if isinstance(first, list) and first else first
-    if not isinstance(item, dict):
-        return False
     if "scenario" in item and ("turns" in item or "expected_outcome" in item):
         return True
     return "input" in item and len(_TEST_CASE & set(item)) > 1 and "messages" not in item

@@ -100,11 +100,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    value = source.first
-    if isinstance(value, list):
-        value = value[0] if value else None
-    if not isinstance(value, dict):
-        return False
+    value = source.first_object
     if isinstance(value.get("observations"), list):
         return "trace" in value or "id" in value
     return "traceId" in value and "startTime" in value and "type" in value

@@ -68,11 +68,9 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    value = source.first
-    if isinstance(value, list):
-        value = value[0] if value else None
-    data = value.get("data") if isinstance(value, dict) else None
-    return isinstance(data, dict) and "spans" in data and isinstance(value, dict) and "info" in value
+    value = source.first_object
+    data = value.get("data")
+    return isinstance(data, dict) and "spans" in data and "info" in value
 
 
 FORMAT = Format(

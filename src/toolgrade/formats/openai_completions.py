@@ -71,9 +71,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    if isinstance(first, list):
-        first = first[0] if first else None
+    first = source.first_object
     return is_completion(first) or is_chunk(first)
 
 

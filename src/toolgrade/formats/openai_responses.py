@@ -126,11 +126,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    if isinstance(first, list):
-        first = first[0] if first else None
-    if not isinstance(first, dict):
-        return False
+    first = source.first_object
     if is_item(first) or _is_event(first) or _is_rollout(first) or first.get("object") == "response":
         return True
     if isinstance(first.get("response"), dict) and first["response"].get("object") == "response":

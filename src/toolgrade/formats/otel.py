@@ -153,11 +153,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _detect(source: Source) -> bool:
-    value = source.first
-    if isinstance(value, list):
-        value = value[0] if value else None
-    if not isinstance(value, dict):
-        return False
+    value: Any = source.first_object
     if {"resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs"} & set(value):
         return True
     inner = value.get("trace")

@@ -120,6 +120,14 @@ class Source:
                 continue
         return None
 
+    @property
+    def first_object(self) -> dict[str, Any]:
+        """The first object: that value, or the first item of it where it is a list; empty where it is no object."""
+        value = self.first
+        if isinstance(value, list):
+            value = value[0] if value else None
+        return value if isinstance(value, dict) else {}
+
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield (line number from 1, bytes without line end) of every line that is not blank, one at a time."""
         with self.path.open("rb", buffering=_BUFFER_BYTES) as file:

@@ -177,8 +177,7 @@ def _input(scenario: dict[str, Any]) -> str | None:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    return isinstance(first, dict) and "simulations" in first and "tasks" in first
+    return isinstance(source.first, dict) and {"tasks", "simulations"} <= source.first.keys()
 
 
 FORMAT = Format(

@@ -122,10 +122,7 @@ def _case(part: Part, place: str) -> Case:
 
 
 def _detect(source: Source) -> bool:
-    first = source.first
-    if isinstance(first, list) and first:
-        first = first[0]
-    return isinstance(first, dict) and "task_id" in first and "traj" in first
+    return {"task_id", "traj"} <= source.first_object.keys()
 
 
 FORMAT = Format(
