@@ -7,24 +7,29 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from tests.calibration import made_up
 from tests.calibration.made_up import DIMENSION
-from toolgrade.calibration.anchors import anchor_check, anchor_items, drift
+from toolgrade.calibration.anchors import AnchorCheck, anchor_check, anchor_items, drift
 from toolgrade.calibration.calibrate import JudgeIdentity, calibrate, recorded_judge
 from toolgrade.calibration.compare import compare
 from toolgrade.calibration.due import due, fell
+from toolgrade.calibration.item import Item
+from toolgrade.calibration.label import Label
 from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.plots import plot_history
 from toolgrade.calibration.recorded import ItemVerdict
-from toolgrade.calibration.run import CalibrationRun
+from toolgrade.calibration.run import CalibrationRun, ProbeResult
 from toolgrade.calibration.store import Store
 from toolgrade.calibration.today import drifting, trust_in
 from toolgrade.calibration.trust import JudgeNow
+from toolgrade.core.model import Frozen
 from toolgrade.errors import BrokenHistory, ClockError, ConfigError, RubricMismatch
+from toolgrade.stats.estimate import undefined
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -63,6 +68,35 @@ def measured(
     labels: LabelSet, verdicts: list[ItemVerdict], judge: JudgeIdentity, at: datetime, runs: Sequence[CalibrationRun]
 ) -> CalibrationRun:
     return calibrate(labels, verdicts, judge, runs, at)
+
+
+def nullable_and_required(kind: Any, seen: set[type]) -> list[str]:
+    """Fields that a written record may lack and a reader demands, in a model and all within it."""
+    if isinstance(kind, type) and issubclass(kind, Frozen):
+        if kind in seen:
+            return []
+        seen.add(kind)
+        found = [
+            f"{kind.__name__}.{name}"
+            for name, field in kind.model_fields.items()
+            if type(None) in get_args(field.annotation) and field.is_required()
+        ]
+        return found + [one for f in kind.model_fields.values() for one in nullable_and_required(f.annotation, seen)]
+    return [one for part in get_args(kind) for one in nullable_and_required(part, seen)]
+
+
+@pytest.mark.parametrize("kind", [CalibrationRun, AnchorCheck, ItemVerdict, Item, Label])
+def test_what_is_none_is_not_written_and_must_not_be_missed(kind: type) -> None:
+    assert nullable_and_required(kind, set()) == []
+
+
+def test_a_probe_with_too_few_items_can_be_read_again(store: Store) -> None:
+    labels = labels_of(store)
+    verdicts = said(labels, 3)
+    few = ProbeResult(probe="label_swap", n=0, effect=undefined("insufficient_items"), passed=None)
+    judge = recorded_judge("judge-a", "1.0")
+    written = store.record(DIMENSION, lambda runs: calibrate(labels, verdicts, judge, runs, NOW, [few]), verdicts)
+    assert store.history(DIMENSION) == [written]
 
 
 def test_an_edited_record_breaks_the_chain(store: Store) -> None:

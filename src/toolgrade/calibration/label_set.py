@@ -129,7 +129,7 @@ class LabelSet:
         """
         given = list(labels)
         for label in given:
-            self._add_label(label, f"{self.place}: label {label.label_id!r}")
+            self._add_label(label, f"{self.place}: label of {label.item_id!r} by {label.annotator_id!r}")
         return given
 
     def _add_item(self, item: Item, place: str) -> None:

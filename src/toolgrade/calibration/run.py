@@ -22,7 +22,7 @@ class ProbeResult(Frozen):
     probe: str
     n: int
     effect: Estimate
-    passed: bool | None
+    passed: bool | None = None
     note: str = ""
 
 

@@ -89,7 +89,12 @@ class Store:
         for place in self._places:
             if (place / dimension / name / CARD).is_file():
                 return place / dimension / name
-        known = self.sets(dimension)
+        known, every = self.sets(dimension), self.dimensions()
+        if not known:
+            told = f"there are {', '.join(every)}.{suggestion(dimension, every)}" if every else "there is none"
+            raise ConfigError(
+                f"no label set of a dimension {dimension!r} in {self.folder} or among the shipped ones; {told}"
+            )
         raise ConfigError(
             f"no label set {name!r} for {dimension!r} in {self.folder} or among the shipped ones; "
             f"there is {', '.join(known) or 'none'}.{suggestion(name, known)}"

@@ -70,9 +70,14 @@ def read_labels(path: Path, labels: LabelSet, mapped: Mapped, now: str) -> list[
         ConfigError: a column is not there, a word is not declared, or a value is wrong; says file, line and field.
     """
     _check_fields(mapped)
+    given = list(rows(path))
+    places = {mapped.columns.get(field, field) for field in ("label", "level")}
+    if given and "label" not in mapped.constants and not any(places & set(row) for _, row in given):
+        known = ", ".join(given[0][1]) or "none"
+        raise ConfigError(f"{path}: no column holds labels; say which with --column label=COLUMN. It has {known}")
     return [
         label
-        for number, row in rows(path)
+        for number, row in given
         if (label := _label(row, labels, mapped, now, f"{path} line {number}")) is not None
     ]
 

@@ -237,6 +237,8 @@ def _conclusion(found: Comparison) -> str:
         None: "cannot be compared, one class is missing",
     }
     adopt = {True: "adopt it", False: "keep the old one", None: "label more first"}[found.adopt]
+    if found.same_judge:
+        return f"the same judge again: it {words[found.pooled.non_inferior]}"
     better = ", and is better beyond chance" if found.pooled.superior else ""
     return f"the new judge {words[found.pooled.non_inferior]}{better}: {adopt}"
 

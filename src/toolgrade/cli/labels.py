@@ -159,10 +159,13 @@ def import_(
     place, known = store.own_folder(dimension, set_), store.label_set(dimension, set_)
     fixed = pairs_of(constants, "--constant")
     if are_items:
-        made = known.add_items(read_drafts(file, {"sampling_design": known.card.sampling_design, **fixed}))
+        drafts = read_drafts(file, {"sampling_design": known.card.sampling_design, **fixed})
+        made = known.add_items(drafts)
         append_items(place, made)
         splits = {split: sum(item.split == split for item in made) for split in ("fewshot", "dev", "test")}
-        click.echo(f"{set_}: {len(made)} items, " + ", ".join(f"{count} {split}" for split, count in splits.items()))
+        there = f" ({len(drafts) - len(made)} were there already)" if len(made) < len(drafts) else ""
+        told = ", ".join(f"{count} {split}" for split, count in splits.items())
+        click.echo(f"{set_}: {len(made)} items, {told}{there}")
         return
     who = {"annotator_role": role, **({"annotator_id": annotator} if annotator else {}), **fixed}
     mapped = Mapped(columns=pairs_of(columns, "--column"), words=pairs_of(words, "--map"), constants=who)

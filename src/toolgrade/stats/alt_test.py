@@ -29,9 +29,9 @@ class Annotator(Frozen):
     """
 
     n: int
-    advantage: float | None
-    mean_difference: float | None
-    p: float | None
+    advantage: float | None = None
+    mean_difference: float | None = None
+    p: float | None = None
     rejected: bool = False
     reason: Reason | None = None
 

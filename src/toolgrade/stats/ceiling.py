@@ -25,8 +25,8 @@ class LeaveOneOut(Frozen):
     """One human and the judge against the majority of the other humans, on the same `n` items."""
 
     n: int
-    human: float | None
-    judge: float | None
+    human: float | None = None
+    judge: float | None = None
 
 
 class Ceiling(Frozen):

@@ -20,7 +20,7 @@ class ConfidenceCalibration(Frozen):
     skill: Estimate
     log_loss: Estimate
     ece: Estimate
-    base_rate: float | None
+    base_rate: float | None = None
 
 
 def confidence_calibration(passed: Sequence[int], probability: Sequence[float]) -> ConfidenceCalibration:
