@@ -176,7 +176,71 @@ def test_a_path_that_is_none_is_a_configuration_error() -> None:
         grade(ORDER, "Your refund is $45.00.", must_use=[{"tool": "get_order", "path": "$[["}])
 
 
+@pytest.mark.parametrize(
+    "path", ["refund_cents", "$.refund_cents.`parent`", "$.refund_cents | $.refunded", "^refunded"]
+)
+def test_a_path_must_be_one_that_the_standard_has(path: str) -> None:
+    """RFC 9535: a query begins with `$`, and knows no parents, unions of queries or other roots."""
+    with pytest.raises(ConfigError, match=r"must_use.*RFC 9535"):
+        grade(ORDER, "Your refund is $45.00.", must_use=[{"tool": "get_order", "path": path}])
+
+
+def test_a_value_under_keys_with_separators_is_placed_by_its_json_pointer() -> None:
+    """RFC 6901: `~` is written `~0` and `/` is `~1`."""
+    want = [{"tool": "get_fee", "path": "$['a/b~c'][1]"}]
+    ignored = grade(("get_fee", {}, {"a/b~c": [3, 45]}), "Thank you!", must_use=want)
+    assert [finding.place.pointer for finding in ignored.findings] == ["/a~1b~0c/1"]
+
+
 def test_a_value_told_before_its_result_was_not_used() -> None:
     want = [{"tool": "get_order", "path": "$.refund_cents"}]
     early = grade("Your refund may be $45.00.", ORDER, "Is there anything else?", must_use=want)
     assert names(early) == ["ignored_result"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Once you confirm, I’ll proceed with the return.",
+        "Once I have this information, I can look up the other orders.",
+        "Also, please provide the reason for the return.",
+        "If so, please let me know which payment method you prefer.",
+        "I understand your frustration, and I truly wish I could do more.",
+        "I'm sorry to hear that.",
+        "I apologize for the inconvenience this may have caused.",
+        "This will help me locate the other order.",
+        "You’re welcome, Mia!",
+        "Safe travels! ✈️",
+        "However, I can transfer you to a human agent.",
+    ],
+)
+def test_offers_requests_and_courtesies_assert_nothing(text: str) -> None:
+    assert grade(ORDER, f"Your refund is $45.00. {text}").status == "passed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please note that the parcel was lost.",
+        "I can see that the parcel was lost.",
+        "I can't refund it.",
+        "I can only refund it to a gift card.",
+        "I can confirm that the parcel was lost.",
+        "I can help you with that, but the parcel was lost.",
+        "I can return it for you since the parcel was lost.",
+        "I'm sorry to hear that the parcel was lost.",
+        "I understand the urgency, but the parcel was lost.",
+        "Once you confirm the parcel was lost.",
+        "Thank you for your patience, as the parcel was lost.",
+    ],
+)
+def test_a_courtesy_that_goes_on_to_state_something_is_asked(text: str) -> None:
+    result = grade(ORDER, f"Your refund is $45.00. {text}")
+    assert result.status == "unknown"
+    assert [entry["sentence"] for entry in result.questions[0].fields["claims"]] == [text]
+
+
+def test_an_article_is_asked_with_the_noun_that_it_counts() -> None:
+    payload = {"players": [{"name": "Mia", "steals": 3}, {"name": "Ana", "steals": 0}]}
+    result = grade(("get_box_score", {}, payload), "Mia Li may well have had a steal that night.")
+    assert [entry["claim"] for entry in result.questions[0].fields["claims"]] == ["a steal"]

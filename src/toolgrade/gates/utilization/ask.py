@@ -11,6 +11,7 @@ from toolgrade.gates.utilization.index import Index
 from toolgrade.gates.utilization.lexicon import FUNCTION
 from toolgrade.gates.utilization.link import Sentence, candidates
 from toolgrade.gates.utilization.read import Reading
+from toolgrade.gates.utilization.settle import Settled
 
 _NEAREST = 3
 _SHOWN = 30
@@ -27,7 +28,7 @@ def question(index: Index, said: Said, reading: Reading, weight: float) -> Quest
     for item in reading.claims:
         if item.verdict == "open":
             near = list(item.leaves[:_NEAREST]) or _near(index, item.sentence, known)
-            entries.append(_entry(index, item.sentence, item.claim.text, near))
+            entries.append(_entry(index, item.sentence, _told(item), near))
             shown.update(dict.fromkeys(near))
             told.add(item.sentence.start)
     for sentence in reading.prose:
@@ -42,6 +43,12 @@ def question(index: Index, said: Said, reading: Reading, weight: float) -> Quest
     finding = Finding(name="ungrounded_claim", place=place, actual=sentences[0], note=_more(sentences))
     fields = {"payloads": _cuts(index, list(shown), known), "claims": entries}
     return Question(dimension="result_utilization", place=place, fields=fields, on_fail=(finding,), weight=weight)
+
+
+def _told(item: Settled) -> str:
+    """Return a claim as it was written; an article, read as one, with the noun that it counts (`a reservation`)."""
+    counted = item.sentence.after(item.claim)[:1] if item.claim.weak else []
+    return item.sentence.text[item.claim.start : counted[0].end] if counted else item.claim.text
 
 
 def _more(sentences: list[str]) -> str | None:

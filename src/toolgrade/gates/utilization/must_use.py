@@ -9,9 +9,11 @@ from toolgrade.core.expected import MustUse
 from toolgrade.core.finding import Finding, Place
 from toolgrade.core.view import CallView, TraceView, payload
 from toolgrade.errors import ConfigError
+from toolgrade.gates.paths import select
 from toolgrade.gates.utilization.claims import Claim, claims
 from toolgrade.gates.utilization.ground import agrees
 from toolgrade.gates.utilization.leaves import Field
+from toolgrade.gates.utilization.shapes import escape
 from toolgrade.gates.utilization.words import WORD, fold, name_tokens, segments, words
 
 
@@ -22,7 +24,7 @@ def unused(wanted: tuple[MustUse, ...], view: TraceView) -> tuple[list[Finding],
     counted (`absent`), not failed. The last result in which the path selects something counts.
 
     Raises:
-        ConfigError: a path is no JSONPath.
+        ConfigError: a path is no JSONPath (RFC 9535).
     """
     findings: list[Finding] = []
     counts = {"used": 0, "ignored": 0, "absent": 0}
@@ -47,17 +49,11 @@ def unused(wanted: tuple[MustUse, ...], view: TraceView) -> tuple[list[Finding],
 
 
 def _select(want: MustUse, content: Any) -> list[tuple[str, Any]]:
-    from jsonpath import JSONPathError, finditer
-
     try:
-        return [(str(match.pointer()), match.obj) for match in finditer(want.path, content)]
-    except JSONPathError as error:
-        raise ConfigError(
-            f"expected.utilization.must_use: path {want.path!r} of tool {want.tool!r} is no JSONPath ({error}); "
-            "write one such as $.refund_cents"
-        ) from error
-    except TypeError:
-        return []
+        nodes = select(want.path, content)
+    except ConfigError as error:
+        raise ConfigError(f"expected.utilization.must_use, tool {want.tool!r}: {error}") from None
+    return [("".join(f"/{escape(str(part))}" for part in place), value) for place, value in nodes.items()]
 
 
 def _ignored(call: CallView, pointer: str, value: Any) -> Finding:
