@@ -213,7 +213,18 @@ def agents(name: str, show: bool) -> None:
             counts.update(f"seeded_{verdict}" for verdict in seeded(record.trace, view))
             for finding in result.findings if show else ():
                 print(record.trace.id, finding)
-    names = ("claims", "grounded", "contradicted", "open", "derived", "given", "turns", "turns_open", "failed")
+    names = (
+        "claims",
+        "grounded",
+        "contradicted",
+        "open",
+        "derived",
+        "given",
+        "turns",
+        "turns_open",
+        "sentences_open",
+        "failed",
+    )
     seeds = ("seeded_grounded", "seeded_contradicted", "seeded_open")
     line = {"benchmark": "grounding", "data": name, "traces": len(times), **{n: counts[n] for n in (*names, *seeds)}}
     print(json.dumps({**line, "median_cpu_ms": round(sorted(times)[len(times) // 2] * 1000, 1)}))
