@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def calibration(store: Store) -> CalibrationRun:
-    session = Session(store, ScriptedModel(by_route), store.folder / "cache", lambda: NOW)
+    session = Session(store, ScriptedModel(by_route), lambda: NOW)
     wanted = Wanted(dimension="route_choice", set="made_up", models=("scripted/judge",), replicates=3)
     found = asyncio.run(session.calibrate(wanted))
     assert found.decision.level == "trusted"

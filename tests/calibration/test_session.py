@@ -36,7 +36,7 @@ def run(
     store: Store, wanted: Wanted = WANTED, script: Any = None, at: datetime = NOW
 ) -> tuple[CalibrationRun, ScriptedModel]:
     model = ScriptedModel(script or made_up.answers())
-    session = Session(store, model, store.folder / "cache", lambda: at)
+    session = Session(store, model, lambda: at)
     return asyncio.run(session.calibrate(wanted)), model
 
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -60,8 +60,13 @@ def server(tmp_path: Path) -> Iterator[ChatServer]:
         yield running
 
 
-def start(folder: Path, server: ChatServer, *more: str, model: str = "openai/m-1") -> subprocess.Popen[str]:
-    words = ["calibrate", DIMENSION, "--set", "made_up", "--judge", model, "--api-base", server.url, "--json", *more]
+CALIBRATE, DRIFT = ["calibrate"], ["calibration", "drift", "--replicates", "5"]
+
+
+def start(
+    folder: Path, server: ChatServer, model: str = "openai/m-1", command: Sequence[str] = CALIBRATE
+) -> subprocess.Popen[str]:
+    words = [*command, DIMENSION, "--set", "made_up", "--judge", model, "--api-base", server.url, "--json"]
     code = f"import sys; sys.argv = ['toolgrade', *{words!r}]; from toolgrade.cli import main; main()"
     environment = {**os.environ, "OPENAI_API_KEY": "none", "TOOLGRADE_CACHE": str(folder / "cache")}
     pipe = subprocess.PIPE
@@ -83,11 +88,11 @@ def ended(process: subprocess.Popen[str], code: int = 0) -> tuple[str, str]:
     return out, err
 
 
-def stop_midway(folder: Path, server: ChatServer, how: signal.Signals, model: str = "openai/m-1") -> str:
+def stop_midway(folder: Path, server: ChatServer, how: signal.Signals, command: Sequence[str] = CALIBRATE) -> str:
     """Kill a calibration when ANSWERED answers have arrived and nothing else can; return what it said."""
     judge = Judge(ANSWERED)
     server.replies = [judge]
-    process = start(folder, server, model=model)
+    process = start(folder, server, command=command)
     assert judge.stuck.wait(60)
     process.send_signal(how)
     return ended(process, -how if how is signal.SIGKILL else 130)[1]
@@ -98,11 +103,13 @@ def journal(folder: Path) -> Path:
     return found
 
 
-def go_on(folder: Path, server: ChatServer, model: str = "openai/m-1") -> tuple[dict[str, object], int]:
+def go_on(
+    folder: Path, server: ChatServer, model: str = "openai/m-1", command: Sequence[str] = CALIBRATE
+) -> tuple[dict[str, object], int]:
     """Calibrate to the end; return the record and how many questions were asked for it."""
     judge = Judge()
     server.replies = [judge]
-    out, _ = ended(start(folder, server, model=model))
+    out, _ = ended(start(folder, server, model, command))
     return json.loads(out), len(judge.answered)
 
 
@@ -132,6 +139,16 @@ def test_a_torn_last_line_is_asked_again_and_another_judge_gets_nothing(tmp_path
     assert record["events"] == ["first"]
     _, asked = go_on(tmp_path, server)
     assert asked == items - (ANSWERED - 1)
+
+
+def test_a_look_at_the_anchors_that_stopped_goes_on_too(tmp_path: Path, server: ChatServer) -> None:
+    items = len(Store(tmp_path / "calibration").label_set(DIMENSION, "made_up").in_split("test"))
+    stop_midway(tmp_path, server, signal.SIGKILL, DRIFT)
+    _, asked = go_on(tmp_path, server)
+    assert asked == items, "what was said of the anchors is no calibration"
+    report, asked = go_on(tmp_path, server, command=DRIFT)
+    assert (asked, report["anchors"]) == (5 * items - ANSWERED, items)
+    assert not list((tmp_path / "calibration" / DIMENSION / "runs").glob("*.unfinished"))
 
 
 def test_an_interrupted_calibration_says_where_it_goes_on(tmp_path: Path, server: ChatServer) -> None:

@@ -78,7 +78,7 @@ def test_a_judge_decides_only_while_it_is_trusted(tmp_path: Path) -> None:
     store, scene = Store(tmp_path / "calibration"), Scene(tmp_path)
     graded(scene, store, NOW, "before")
     assert scene.statuses(out="before") == ["passed", "unknown", "unknown"]
-    session = Session(store, ScriptedModel(by_route), tmp_path / "cache-2", lambda: NOW)
+    session = Session(store, ScriptedModel(by_route), lambda: NOW)
     wanted = Wanted(dimension="route_choice", set="made_up", models=("scripted/judge",), replicates=3)
     found = asyncio.run(session.calibrate(wanted))
     assert (found.decision.level, found.made_up) == ("trusted", True)

@@ -75,7 +75,7 @@ class Scene:
 
     def calibrate(self, script: Callable[[ModelRequest], str] = by_route, replicates: int = 3) -> None:
         write_routes(self.store.folder)
-        session = Session(self.store, ScriptedModel(script), self.folder / "cache-2", lambda: NOW)
+        session = Session(self.store, ScriptedModel(script), lambda: NOW)
         wanted = Wanted(dimension=DIMENSION, set="made_up", models=("scripted/judge",), replicates=replicates)
         asyncio.run(session.calibrate(wanted))
 
@@ -136,7 +136,9 @@ def test_a_lenient_judge_understates_a_drop_and_the_labels_put_that_right(scene:
     assert found.exit_code(0.0) == 0, "checks stayed open, and this judge decides nothing"
 
 
-def test_labels_of_both_runs_correct_the_difference_itself(scene: Scene) -> None:
+@pytest.mark.parametrize("urgent", [False, True])
+def test_labels_of_both_runs_correct_the_difference_itself(scene: Scene, urgent: bool) -> None:
+    """But for those that were drawn because they were urgent: they are the hard ones."""
     scene.calibrate(lenient, replicates=1)
     base, worse = scene.graded("base", range(0), lenient), scene.graded("worse", range(30), lenient)
     place = scene.store.folder / DIMENSION / "made_up"
@@ -163,13 +165,17 @@ def test_labels_of_both_runs_correct_the_difference_itself(scene: Scene) -> None
             annotator_id="ana",
             annotator_role="expert",
             label="fail" if "cancel_all" in questions[item.item_id][1].fields["called"] else "pass",
+            inclusion_prob=0.05 if urgent and number % 2 else 1.0,
             ts="2026-01-01T00:00:00+00:00",
         )
-        for item in items
+        for number, item in enumerate(items)
     ]
     append_labels(place, labels.add_labels(given))
     told = CliRunner().invoke(toolgrade, ["diff", str(base), str(worse), "--json"])
     (one,) = json.loads(told.stdout)["judged"]
+    if urgent:
+        assert (one["difference"]["estimator"], one["difference"]["labelled"]) == ("shared_recalls", 0)
+        return
     assert one["difference"]["estimator"] == "ppi_plus_plus"
     assert one["difference"]["labelled"] == CASES
     assert one["difference"]["raw"]["value"] == pytest.approx(-15 / 60)

@@ -75,7 +75,6 @@ def test_a_judges_agreement_over_time_is_kept_with_the_run(tmp_path: Path) -> No
         session = Session(
             store,
             ScriptedModel(by_route),
-            tmp_path / f"cache-{days}",
             lambda days=days: NOW + timedelta(days=days),  # type: ignore[misc]
         )
         wanted = Wanted(dimension="route_choice", set="made_up", models=("scripted/judge",), replicates=3)

@@ -85,6 +85,19 @@ def anchor_items(labels: LabelSet, most: int = MAX_ANCHORS) -> tuple[str, ...]:
     return tuple(item.item_id for item in sorted(decided, key=lambda item: item.content_hash)[:most])
 
 
+def enough_for_baseline(replicates: int) -> None:
+    """Check that a baseline can be made; to be asked before anything is paid for.
+
+    Raises:
+        ConfigError: one replicate says nothing of a judge's noise.
+    """
+    if replicates < 2:
+        raise ConfigError(
+            f"the first look at the anchors is the baseline and needs replicates, {BASELINE_REPLICATES} or more; "
+            f"found {replicates}"
+        )
+
+
 def anchor_check(
     labels: LabelSet,
     verdicts: Sequence[ItemVerdict],
@@ -106,11 +119,8 @@ def anchor_check(
     if any(verdict.cached for verdict in verdicts):
         raise ConfigError("a cached verdict hides drift; ask the judge anew, with the cache off")
     runs = by_replicate(verdicts)
-    if start is None and len(runs) < 2:
-        raise ConfigError(
-            f"the first look at the anchors is the baseline and needs replicates, {BASELINE_REPLICATES} or more; "
-            f"found {len(runs)}"
-        )
+    if start is None:
+        enough_for_baseline(len(runs))
     missing = [item for run in runs.values() for item in items if item not in run]
     if missing or not runs:
         raise ConfigError(f"anchor {(missing or list(items))[0]!r} has no verdict; every replicate covers all anchors")

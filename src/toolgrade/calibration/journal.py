@@ -29,10 +29,14 @@ MAX_AGE = timedelta(days=1)
 
 
 class Begun(Frozen):
-    """The first line of a journal: which calibration it belongs to, and when that began."""
+    """The first line of a journal: which calibration it belongs to, and when that began.
+
+    `what` is asked about: the `test` split, or the `anchors`.
+    """
 
     judge_id: str
     set: str
+    what: str = "test"
     rubric_version: str
     label_set_hash: str
     begun: datetime
@@ -55,7 +59,8 @@ class Journal(VerdictCache):
         Entering it raises `ConfigError` where another process is at the same calibration, and `UnreadableError`
         where the file cannot be read or written, or a line in it is broken.
         """
-        self.folder = folder / f"{this.set}-{_short(this.judge_id)}-{_short(this.label_set_hash)}.unfinished"
+        name = "-".join((this.set, this.what, _short(this.judge_id), _short(this.label_set_hash)))
+        self.folder = folder / f"{name}.unfinished"
         super().__init__(self.folder, "off")
         self._this = this
         self._known: dict[str, Verdict] = {}
@@ -84,6 +89,8 @@ class Journal(VerdictCache):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._open.enter_context(held(self.folder, wait=False))
             self._read()
+            if self._known:
+                log.warning("%s: going on after %d answers that are there", self.path, len(self))
             self._file = file = self._open.enter_context(self.path.open("ab", buffering=0))
             if not file.tell():
                 file.write(self._this.model_dump_json().encode() + b"\n")

@@ -17,13 +17,15 @@ class Labelled(Frozen):
     """The labelled sample that corrects a judged rate: how it was picked, its raw counts, people's own rate.
 
     `people` is None where the design needs no weights for it. `traces` are the cells by trace, as
-    `Measurement.traces`; None in calibrations older than they are.
+    `Measurement.traces`; None in calibrations older than they are. `effective` is set where items were drawn at
+    random with unequal chances: how many equally likely ones they are worth. Then weighted cells correct.
     """
 
     design: Design
     counts: dict[str, int]
     people: Estimate | None = None
     traces: tuple[tuple[float, ...], ...] | None = None
+    effective: float | None = None
 
     @property
     def cells(self) -> Array:
@@ -37,6 +39,9 @@ class Labelled(Frozen):
         """Return the PASS rate of `judged` items of which the judge passed `passed`; None where none was judged."""
         if not judged:
             return None
-        cells = [self.counts[cell] for cell in CELLS]
-        table = np.array(cells, dtype=np.float64).reshape(2, 2)
+        cells = np.array([self.counts[cell] for cell in CELLS], dtype=np.float64)
+        if self.effective is not None:
+            weighted = self.cells.sum(axis=0)
+            cells = weighted * self.effective / weighted.sum()
+        table = cells.reshape(2, 2)
         return corrected_rate(Judged(passed, judged), table, self.design, self.people)

@@ -23,7 +23,6 @@ from toolgrade.core.model import Frozen
 from toolgrade.judges.dimensions import dimension as find_dimension
 from toolgrade.judges.judge import Judge, JudgeSettings
 from toolgrade.judges.panel import Panel
-from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import Model
 from toolgrade.prompts import load
 
@@ -71,10 +70,9 @@ def identity(panel: Panel) -> JudgeIdentity:
 class Session:
     """Asks through one model port and writes to one store."""
 
-    def __init__(self, store: Store, model: Model, cache_folder: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, model: Model, now: Callable[[], datetime]) -> None:
         self._store = store
         self._model = model
-        self._cache = cache_folder
         self._now = now
 
     async def calibrate(self, wanted: Wanted, progress: Progress = lambda _: None) -> CalibrationRun:
@@ -94,8 +92,6 @@ class Session:
         items = labels.in_split("test")
         replicates = max(wanted.replicates, MIN_REPLICATES if "stability" in wanted.probes else 1)
         with self._journal(labels, panel) as journal:
-            if len(journal):
-                log.warning("%s: going on after %d answers of the calibration that stopped", journal.path, len(journal))
             verdicts = await ask_items(panel, self._model, journal, items, replicates, progress)
             first = next(iter(by_replicate(verdicts).values()), {})
             human = {item_id: one.label for item_id, one in labels.resolved.items()}
@@ -109,21 +105,25 @@ class Session:
             journal.finish()
         return run
 
-    def _journal(self, labels: LabelSet, panel: Panel) -> Journal:
+    def _journal(self, labels: LabelSet, panel: Panel, what: str = "test") -> Journal:
         card = labels.card
         begun = Begun(
             judge_id=panel.id,
             set=card.name,
+            what=what,
             rubric_version=panel.judges[0].prompt.rubric.rubric_version,
             label_set_hash=labels.hash(),
             begun=self._now().replace(microsecond=0),
         )
-        last = latest(self._store.history(card.dimension), card.name, panel.id)
+        last = latest(self._store.history(card.dimension), card.name, panel.id) if what == "test" else None
         return Journal(self._store.runs_folder(card.dimension), begun, last.at if last else None)
 
     async def ask(
         self, wanted: Wanted, items: Sequence[Item], progress: Progress = lambda _: None
     ) -> list[ItemVerdict]:
-        """Return fresh verdicts on the items, `replicates` of each."""
-        with VerdictCache(self._cache, "off") as cache:
-            return await ask_items(panel_of(wanted), self._model, cache, items, wanted.replicates, progress)
+        """Return fresh verdicts on the items, `replicates` of each; where it stops midway, as `calibrate`."""
+        panel = panel_of(wanted)
+        with self._journal(self._store.label_set(wanted.dimension, wanted.set), panel, "anchors") as journal:
+            verdicts = await ask_items(panel, self._model, journal, items, wanted.replicates, progress)
+            journal.finish()
+        return verdicts

@@ -163,8 +163,19 @@ def labelled(run: CalibrationRun) -> Labelled:
     measured = run.measurement
     weighted = measured.weighted
     total = sum(weighted.values())
-    people = None
-    if run.sampling_design == "verdict_stratified" and total:
-        share, n = (weighted["PF"] + weighted["PP"]) / total, min(measured.n_effective, measured.clusters)
+    people = effective = None
+    n = min(measured.n_effective, measured.clusters)
+    # Items that were queued as urgent were more likely to be labelled than the random rest.
+    unequal = run.sampling_design == "random" and measured.traces is not None and measured.n_effective < total - 1e-6
+    if total and (unequal or run.sampling_design == "verdict_stratified"):
+        share = (weighted["PF"] + weighted["PP"]) / total
         people = Estimate(value=share, interval=wilson(min(share, 1.0) * n, n), n=round(total))
-    return Labelled(design=run.sampling_design, counts=measured.counts, people=people, traces=measured.traces)
+    if unequal:
+        effective = n
+    return Labelled(
+        design=run.sampling_design,
+        counts=measured.counts,
+        people=people,
+        traces=measured.traces,
+        effective=effective,
+    )

@@ -26,7 +26,6 @@ from toolgrade.cli.calibrated import print_calibration, print_comparison
 from toolgrade.cli.options import progress_on_stderr, terminal
 from toolgrade.errors import ConfigError, UnreadableError, suggestion
 from toolgrade.llm import open_model
-from toolgrade.llm.cache import default_directory
 from toolgrade.llm.limits import Limits
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def with_session(store: Store, limits: Limits, work: Callable[[Session], Awaitab
     async def run() -> Found:
         model = open_model(limits)
         try:
-            return await work(Session(store, model, default_directory(), now))
+            return await work(Session(store, model, now))
         finally:
             await model.aclose()
 

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import click
 
-from toolgrade.calibration.anchors import AnchorCheck, anchor_check, anchor_items, drift, last_baseline
+from toolgrade.calibration.anchors import (
+    AnchorCheck,
+    anchor_check,
+    anchor_items,
+    drift,
+    enough_for_baseline,
+    last_baseline,
+)
 from toolgrade.calibration.calibrate import JudgeIdentity, recorded_judge
 from toolgrade.calibration.compare import compare as compare_runs
 from toolgrade.calibration.history import find_run
@@ -156,6 +163,8 @@ def drift_command(
     if models:
         judge = identity(panel_of(wanted))
         start = None if rebase else last_baseline(checks, set_, judge.judge_id)
+        if start is None:
+            enough_for_baseline(replicates)
         items = [labels.items[i] for i in (start.items if start else anchor_items(labels))]
         said = with_session(store, Limits(), lambda session: session.ask(wanted, items))
     elif verdicts:

@@ -9,7 +9,7 @@ import click
 
 from toolgrade.cli.options import terminal
 from toolgrade.pipeline.compare import compare_runs
-from toolgrade.pipeline.judging.difference import randomly_labelled
+from toolgrade.pipeline.judging.difference import Drawn, randomly_labelled
 from toolgrade.report.difference import print_comparison
 
 
@@ -41,7 +41,7 @@ def diff(ctx: click.Context, base: Path, candidate: Path, tolerance: float, as_j
     ctx.exit(comparison.exit_code(tolerance))
 
 
-def _people(dimension: str) -> Mapping[str, str]:
+def _people(dimension: str) -> Mapping[str, Drawn]:
     """Return what people said of a dimension's questions; read only where both runs were judged."""
     from toolgrade.calibration.store import Store
 

@@ -45,7 +45,8 @@ def corrected_rate(
 ) -> CorrectedRate:
     """Return the PASS rate of `judged` items, corrected with the fail/pass `table` of labelled ones.
 
-    `table` holds unweighted counts. `human_only` is the weighted rate of the labelled items where they were not
+    `table` holds unweighted counts; where random items had unequal chances, weighted ones that add up to their
+    effective number. `human_only` is the weighted rate of the labelled items where they were not
     picked at random; by default it is taken from `table` for the random design and undefined for others.
 
     Raises:

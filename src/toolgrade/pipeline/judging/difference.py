@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,13 +15,22 @@ from toolgrade.core.verdict import Trust
 from toolgrade.pipeline.judging.tally import DimensionSummary, JudgingSummary
 from toolgrade.pipeline.judging.trusting import LEVELS
 from toolgrade.pipeline.rundir import read_results
+from toolgrade.stats.bootstrap import Array
 from toolgrade.stats.versions import PairedTraces, VersionDifference, version_difference
 
 if TYPE_CHECKING:
     from toolgrade.calibration.store import Store
 
-LabelsOf = Callable[[str], Mapping[str, str]]
-"""What people say of a dimension's questions: content hash of the fields to pass or fail."""
+
+class Drawn(NamedTuple):
+    """What people said of a question, and the chance with which it was drawn for them."""
+
+    passes: bool
+    chance: float
+
+
+LabelsOf = Callable[[str], Mapping[str, Drawn]]
+"""What people said of a dimension's questions that were drawn at random, by the content hash of their fields."""
 
 Key = tuple[str, int]
 
@@ -45,12 +54,13 @@ class JudgedDifference(Frozen):
 
 
 class _Said(NamedTuple):
-    """Of one trace's questions: passed of decided by the judge, passed of labelled by people."""
+    """Of one trace's questions: passed of decided by the judge, passed of labelled by people, their chances."""
 
-    passed: int
-    decided: int
-    people_passed: int
-    people: int
+    passed: int = 0
+    decided: int = 0
+    people_passed: int = 0
+    people: int = 0
+    chance: float = 1.0
 
     @property
     def share(self) -> float:
@@ -61,22 +71,22 @@ class _Said(NamedTuple):
         return self.people_passed / self.people if self.people == self.decided else float("nan")
 
 
-def nobody(_: str) -> Mapping[str, str]:
+def nobody(_: str) -> Mapping[str, Drawn]:
     """Know no label of people."""
     return {}
 
 
 def randomly_labelled(store: Store) -> LabelsOf:
-    """Return what people said of items that were picked at random: only those may stand for the pairs of two runs."""
+    """Return what people said of items of random label sets: only those may stand for the pairs of two runs."""
 
-    def labels(dimension: str) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def labels(dimension: str) -> dict[str, Drawn]:
+        found: dict[str, Drawn] = {}
         for name in store.sets(dimension):
             labelled = store.label_set(dimension, name)
             if labelled.card.human and labelled.card.sampling_design == "random":
-                for item_id, item in labelled.items.items():
-                    if (word := labelled.resolved[item_id].label) in ("pass", "fail"):
-                        found[item.content_hash] = str(word)
+                for name, item in labelled.items.items():
+                    if (word := labelled.resolved[name].label) in ("pass", "fail"):
+                        found[item.content_hash] = Drawn(word == "pass", labelled.chance(item))
         return found
 
     return labels
@@ -103,7 +113,7 @@ def judged_differences(
     )
 
 
-def _read(folder: Path, people: Mapping[str, Mapping[str, str]]) -> dict[str, dict[Key, _Said]]:
+def _read(folder: Path, people: Mapping[str, Mapping[str, Drawn]]) -> dict[str, dict[Key, _Said]]:
     found: dict[str, dict[Key, _Said]] = {name: {} for name in people}
     for result in read_results(folder):
         key = (result.case_id or result.trace_id, result.trial)
@@ -115,9 +125,14 @@ def _read(folder: Path, people: Mapping[str, Mapping[str, str]]) -> dict[str, di
                     continue
                 label = people[question.dimension].get(content_hash(question.fields))
                 mine = found[question.dimension]
-                old = mine.get(key, _Said(0, 0, 0, 0))
-                added = (word == "pass", True, label == "pass", label is not None)
-                mine[key] = _Said(*(have + more for have, more in zip(old, added, strict=True)))
+                old = mine.get(key, _Said())
+                mine[key] = _Said(
+                    old.passed + (word == "pass"),
+                    old.decided + 1,
+                    old.people_passed + (label is not None and label.passes),
+                    old.people + (label is not None),
+                    old.chance * (label.chance if label is not None else 1.0),
+                )
     return found
 
 
@@ -145,7 +160,7 @@ def _difference(
         clusters=[key[0] for key, _, _ in pairs],
         base=np.array([old.share for _, old, _ in pairs]),
         candidate=np.array([new.share for _, _, new in pairs]),
-        people=np.array([new.people_share - old.people_share for _, old, new in pairs]),
+        people=_people([(old, new) for _, old, new in pairs]),
     )
     labelled = after.labelled or before.labelled
     rng = np.random.default_rng(0)
@@ -154,3 +169,10 @@ def _difference(
         return found.model_copy(update={"difference": plain, "why": "the judge was never calibrated"})
     moved = version_difference(traces, labelled.cells, labelled.design, rng)
     return found.model_copy(update={"difference": moved})
+
+
+def _people(pairs: Sequence[tuple[_Said, _Said]]) -> Array:
+    """Return people's difference of each pair; of none where chances are unequal: urgent items are the hard ones."""
+    found = np.array([new.people_share - old.people_share for old, new in pairs])
+    chances = [old.chance * new.chance for (old, new), moved in zip(pairs, found, strict=True) if np.isfinite(moved)]
+    return found if len({round(chance, 9) for chance in chances}) <= 1 else np.full(len(pairs), np.nan)
