@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from tests.calibration.test_trusted_run import write_routes
-from tests.pipeline.test_judged_run import Scene, by_route
+from tests.pipeline.support import GOOD
+from tests.pipeline.test_judged_run import CANCELLED_ALL, REVOKED, Scene, by_route
 from toolgrade.calibration.blocking import blocking
 from toolgrade.calibration.run import CalibrationRun
 from toolgrade.calibration.session import Session, Wanted
@@ -143,6 +144,38 @@ def test_a_threshold_that_any_fail_misses_is_undecided(
     assert graded(Scene(tmp_path), store, 0.9).exit_code == 1, "a rate below its threshold is missed"
 
 
+@pytest.mark.parametrize(("least", "outcome", "code"), [(0.7, "met", 0), (0.93, "missed", 1)])
+def test_the_lower_limit_of_the_corrected_rate_is_held_to_a_threshold(
+    tmp_path: Path, store: Store, calibration: CalibrationRun, least: float, outcome: str, code: int
+) -> None:
+    """30 of 31 verdicts are a pass: a rate of .97 that may as well be .9."""
+    scene = Scene(tmp_path)
+    scene.write(GOOD, CANCELLED_ALL, *[REVOKED] * 30)
+    plan = scene.plan().model_copy(update={"settings": Settings(corrected={"route_choice": least})})
+    assert plan.judges is not None
+    judging = Judging(plan.judges, calibrated(store, NOW), lambda: ScriptedModel(by_route))
+    found = run(plan, scene.folder / "out", judging=judging)
+    (threshold,) = found.thresholds
+    assert (threshold.name, threshold.outcome, found.exit_code) == ("corrected route_choice", outcome, code)
+    assert found.summary.judging is not None
+    corrected = found.summary.judging.dimensions["route_choice"].corrected
+    assert corrected is not None
+    assert corrected.corrected.interval is not None
+    assert 0.7 < corrected.corrected.interval.low < 0.93
+    assert threshold.message.startswith(f"corrected route_choice: at least {corrected.corrected.interval.low:.3f} ")
+
+
+def test_a_corrected_rate_of_a_judge_that_is_not_trusted_decides_nothing(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    plan = scene.plan().model_copy(update={"settings": Settings(corrected={"route_choice": 0.1})})
+    assert plan.judges is not None
+    found = run(plan, scene.folder / "out", judging=Judging(plan.judges, model=lambda: ScriptedModel(by_route)))
+    assert (found.thresholds[0].outcome, found.exit_code) == ("undecided", 2)
+    assert found.thresholds[0].message == "corrected route_choice: its judge is refused (uncalibrated)"
+    alone = run(plan.model_copy(update={"judges": None}), scene.folder / "alone")
+    assert alone.thresholds[0].message == "corrected route_choice: no judge was asked"
+
+
 def test_trust_says_what_a_judge_may_not_do_and_what_would_mend_that(
     tmp_path: Path, store: Store, calibration: CalibrationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +197,7 @@ def test_trust_says_what_a_judge_may_not_do_and_what_would_mend_that(
     ("written", "told"),
     [
         ("route_choise = 0.02", "no judge dimension 'route_choise'.*Did you mean 'route_choice'"),
-        ("route_choice = 2", "route_choice = 2.0 is no FAIL rate; expected a number between 0 and 1"),
+        ("route_choice = 2", "route_choice = 2.0: expected a rate between 0 and 1, both excluded"),
     ],
 )
 def test_a_wrong_fail_rate_is_named(tmp_path: Path, written: str, told: str) -> None:

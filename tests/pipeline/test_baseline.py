@@ -71,6 +71,13 @@ def test_thresholds_only_go_up(tmp_path: Path) -> None:
     rare = baseline_of(run_of(tmp_path / "rare", fail_rate={"route_choice": 0.02}))
     assert list(compare(common, rare)) == ["fail_rate of route_choice: lowered 0.2 → 0.02"]
     assert list(compare(rare, common)) == []
+    high, low, none = (
+        baseline_of(run_of(tmp_path / f"corrected-{n}", corrected=given))
+        for n, given in enumerate(({"route_choice": 0.9}, {"route_choice": 0.8}, {}))
+    )
+    assert list(compare(high, low)) == ["threshold of corrected route_choice: 0.9 lowered to 0.8"]
+    assert list(compare(high, none)) == ["threshold of corrected route_choice: 0.9 removed"]
+    assert list(compare(none, high)) == []
 
 
 def test_a_looser_baseline_needs_a_written_reason(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def write_baseline(path: Path, run: Path, reason: str | None) -> tuple[str, ...]
 def compare(old: Baseline, new: Baseline) -> Iterator[str]:
     """Yield one sentence for each way in which `new` is easier to pass than `old`."""
     yield from _thresholds(old.settings, new.settings)
+    yield from _judged(old.settings, new.settings)
     if new.settings.min_decided < old.settings.min_decided:
         yield f"min_decided: lowered {old.settings.min_decided:g} → {new.settings.min_decided:g}"
     if old.settings.release and not new.settings.release:
@@ -145,6 +146,14 @@ def _thresholds(old: Settings, new: Settings) -> Iterator[str]:
             yield f"consistency threshold of {check}: removed"
         elif given.rate < asked.rate or given.k < asked.k or given.tag != asked.tag:
             yield f"consistency threshold of {check}: changed {_slice(asked)} → {_slice(given)}"
+
+
+def _judged(old: Settings, new: Settings) -> Iterator[str]:
+    for dimension, rate in old.corrected.items():
+        now = new.corrected.get(dimension)
+        if now is None or now < rate:
+            told = "removed" if now is None else f"lowered to {now:g}"
+            yield f"threshold of corrected {dimension}: {rate:g} {told}"
     for dimension, rate in old.fail_rate.items():
         if new.fail_rate.get(dimension, rate) < rate:
             yield f"fail_rate of {dimension}: lowered {rate:g} → {new.fail_rate[dimension]:g}"

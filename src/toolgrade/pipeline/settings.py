@@ -21,6 +21,7 @@ class Settings(Frozen):
     `min_decided` is the least share of a check's applicable traces that must be decided before its threshold
     can be met. `require_coverage` names coverage buckets that must not be empty (`tag:no_tool`, `tool:*`).
     `consistency` are thresholds on pass^k: `{"selection": {"tag": "consistency", "k": 4, "rate": 0.5}}`.
+    `corrected` are the least corrected PASS rates by judge dimension, to be reached by the lower limit.
     `fail_rate` are the shares of a dimension's questions that fail in use, by dimension: they decide whether a
     single judged fail may fail a trace. With `release` a threshold cannot be met while its check has questions for
     a judge that is refused.
@@ -31,6 +32,7 @@ class Settings(Frozen):
     require_coverage: tuple[str, ...] = ()
     consistency: dict[Check, ConsistencyThreshold] = Field(default_factory=dict)
     release: bool = False
+    corrected: dict[str, float] = Field(default_factory=dict)
     fail_rate: dict[str, float] = Field(default_factory=dict)
 
     @field_validator("thresholds")
@@ -41,9 +43,9 @@ class Settings(Frozen):
                 raise ValueError(f"{check} = {rate} is no rate; expected a number from 0 to 1")
         return value
 
-    @field_validator("fail_rate")
+    @field_validator("corrected", "fail_rate")
     @classmethod
-    def _fail_rates(cls, value: dict[str, float]) -> dict[str, float]:
+    def _by_dimension(cls, value: dict[str, float]) -> dict[str, float]:
         for dimension, rate in value.items():
             if dimension not in names():
                 known = ", ".join(names())
@@ -51,7 +53,7 @@ class Settings(Frozen):
                     f"no judge dimension {dimension!r}; there are {known}.{suggestion(dimension, names())}"
                 )
             if not 0 < rate < 1:
-                raise ValueError(f"{dimension} = {rate} is no FAIL rate; expected a number between 0 and 1")
+                raise ValueError(f"{dimension} = {rate}: expected a rate between 0 and 1, both excluded")
         return value
 
 

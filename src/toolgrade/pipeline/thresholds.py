@@ -22,7 +22,7 @@ EXIT_CODES: dict[Outcome, int] = {"met": 0, "missed": 1, "undecided": 2}
 class ThresholdResult(Frozen):
     """One threshold: what was asked, what was reached, and the sentence that says so.
 
-    `name` is the check, `pass^k` of a check, or `coverage`.
+    `name` is the check, `pass^k` of a check, `corrected` of a judge's dimension, or `coverage`.
     """
 
     name: str
@@ -47,6 +47,7 @@ def judge_thresholds(summary: Summary, settings: Settings) -> tuple[ThresholdRes
     results = [_tentative(result, summary) for result in results]
     if settings.release:
         results = [_released(result, summary.judging) for result in results]
+    results += [_corrected_threshold(name, rate, summary.judging) for name, rate in settings.corrected.items()]
     results += [_consistency_threshold(check, summary, settings) for check in settings.consistency]
     if settings.require_coverage:
         results.append(_coverage_threshold(summary, settings))
@@ -105,6 +106,22 @@ def _tentative(result: ThresholdResult, summary: Summary) -> ThresholdResult:
         return result
     told = f"{result.message}; all failed by a judge alone that {parts[0].blocking}"
     return result.model_copy(update={"outcome": "undecided", "message": told})
+
+
+def _corrected_threshold(dimension: str, least: float, judging: JudgingSummary | None) -> ThresholdResult:
+    """Hold the lower limit of a judge's corrected rate to `least`; a judge that is not trusted decides nothing."""
+    part = judging.dimensions.get(dimension) if judging is not None else None
+    name = f"corrected {dimension}"
+    about: dict[str, Any] = {"name": name, "check": part.check if part else None, "threshold": least}
+    if part is None or part.trust != "trusted":
+        told = "no judge was asked" if part is None else f"its judge is {part.trust} ({', '.join(part.trust_reasons)})"
+        return ThresholdResult(**about, value=None, outcome="undecided", message=f"{name}: {told}")
+    found = part.corrected.corrected if part.corrected is not None else undefined("nothing_decided")
+    if found.interval is None:
+        return ThresholdResult(**about, value=None, outcome="undecided", message=f"{name}: {found}, no limits")
+    met = found.interval.low >= least
+    message = f"{name}: at least {found.interval.low:.3f} {'>=' if met else '<'} {least:g} ({found})"
+    return ThresholdResult(**about, value=found.interval.low, outcome="met" if met else "missed", message=message)
 
 
 def _why_undecided(statuses: Mapping[Status, int]) -> str:
