@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.calibration import made_up
 from toolgrade.calibration.item import Draft, assign_splits, near_dup_key, split_of
-from toolgrade.calibration.label import Label, in_force, repeat_pairs, resolve
+from toolgrade.calibration.label import Label, in_force, resolve
 from toolgrade.calibration.label_set import LabelSet, append_items, append_labels
-from toolgrade.calibration.queue import blind_repeats, queue, second_opinions
+from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import ItemVerdict
 from toolgrade.calibration.status import plan, set_status
 from toolgrade.calibration.store import Store
@@ -293,30 +292,6 @@ def test_the_queue_takes_what_the_judge_was_too_unsure_of(tmp_path: Path) -> Non
     unsure = [one for one in found if one.why == "low_confidence"]
     assert {(one.item_id, one.inclusion_prob) for one in unsure} == {(item_id, 1.0) for item_id in ids[100::4]}
     assert {one.why for one in found[len(unsure) :]} == {"random"}
-
-
-def test_a_second_person_and_a_blind_repeat_get_what_they_have_not_labelled(place: Path, tmp_path: Path) -> None:
-    """The made-up set has three annotators an item: here two are taken away, and one is asked again."""
-    made = LabelSet.read(place)
-    alone = LabelSet(made.card, list(made.items.values()), [one for one in made.labels if one.annotator_id == "ana"])
-    test = {item.item_id for item in made.in_split("test")}
-    assert queue(alone, [], np.random.default_rng(2)) == []
-    second = second_opinions(alone, np.random.default_rng(2))
-    assert ({one.item_id for one in second}, second_opinions(made, np.random.default_rng(2))) == (test, [])
-    assert {(one.inclusion_prob, one.label, one.blind_repeat_of) for one in second} == {(1.0, "", None)}
-    repeats = blind_repeats(alone, "ana", np.random.default_rng(2))[:10]
-    path = tmp_path / "again.jsonl"
-    path.write_text("".join(json.dumps(one.model_dump() | {"label": "pass"}) + "\n" for one in repeats))
-    mapped = Mapped(constants={"annotator_id": "ana", "annotator_role": "expert"})
-    alone.add_labels(read_labels(path, alone, mapped, "2026-02-02T00:00:00+00:00"))
-    assert len(repeat_pairs(alone.labels)) == 10
-    assert {name: one.label for name, one in alone.resolved.items()} == {
-        name: one.label for name, one in LabelSet(made.card, list(made.items.values()), alone.labels).resolved.items()
-    }
-    left = blind_repeats(alone, "ana", np.random.default_rng(2))
-    assert {one.item_id for one in left} == test - {one.item_id for one in repeats}
-    with pytest.raises(ConfigError, match=r"'anna' labelled nothing\. Did you mean 'ana'"):
-        blind_repeats(alone, "anna", np.random.default_rng(2))
 
 
 def test_status_says_what_is_missing(place: Path) -> None:

@@ -34,10 +34,7 @@ def find_run(runs: Sequence[CalibrationRun], run_id: str) -> CalibrationRun:
     found = [run for run in runs if run.run_id == run_id] or [run for run in runs if run.run_id.startswith(run_id)]
     if len(found) != 1:
         how = "no run" if not found else f"{len(found)} runs"
-        known = [*named, *(run.run_id for run in runs)]
-        raise ConfigError(
-            f"{how} {run_id!r} in the history, which has {len(runs)}.{suggestion(run_id, known) if not found else ''}"
-        )
+        raise ConfigError(f"{how} {run_id!r} in the history.{suggestion(run_id, [run.run_id for run in runs])}")
     return found[0]
 
 

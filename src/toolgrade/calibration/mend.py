@@ -65,8 +65,7 @@ _FIXED: dict[str, tuple[str, str]] = {
     ),
     "human_ceiling_unknown": (
         "it is unknown how far people agree",
-        "have 30 items labelled by a second person (labels export --second), or 20 repeated blindly by the one expert "
-        "(labels export --repeat NAME)",
+        "have 30 items labelled by a second person, or 20 repeated blindly by the one expert",
     ),
     "test_set_overused": ("more than 5 judges were tried on this test set", "label fresh test items"),
     "convenience_sample": ("the items were not drawn with known chances", "draw items with toolgrade labels export"),

@@ -7,28 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from toolgrade.calibration.item import Item
-from toolgrade.calibration.label import Label, by_item, in_force
+from toolgrade.calibration.label import by_item, in_force
 from toolgrade.calibration.label_set import LabelSet
 from toolgrade.calibration.recorded import ItemVerdict, by_replicate
 from toolgrade.core.model import Frozen
-from toolgrade.errors import ConfigError, suggestion
 from toolgrade.stats.judging import CATEGORIES
 from toolgrade.stats.selective import MIN_ITEMS, certified_threshold
 
 RANDOM_SHARE = 0.05
 """Share of the undisputed items that is queued as well: labels of hard cases alone say nothing of the rest."""
 
-Why = Literal[
-    "people_disagree",
-    "verdicts_flip",
-    "judge_unknown",
-    "low_confidence",
-    "random",
-    "unlabelled",
-    "second_opinion",
-    "blind_repeat",
-]
+Why = Literal["people_disagree", "verdicts_flip", "judge_unknown", "low_confidence", "random", "unlabelled"]
 RANK: dict[Why, int] = {
     "people_disagree": 1,
     "verdicts_flip": 2,
@@ -36,15 +25,13 @@ RANK: dict[Why, int] = {
     "low_confidence": 4,
     "random": 5,
     "unlabelled": 5,
-    "second_opinion": 1,
-    "blind_repeat": 1,
 }
 
 
 class Queued(Frozen):
     """One item to label. The judge's verdict is left out on purpose: who sees it agrees with it.
 
-    `inclusion_prob` is the chance with which the item was queued; 1 for a second look at what is labelled already.
+    `inclusion_prob` is the chance with which the item was queued.
     """
 
     item_id: str
@@ -55,7 +42,6 @@ class Queued(Frozen):
     inclusion_prob: float
     label: str = ""
     critique: str = ""
-    blind_repeat_of: str | None = None
 
 
 def queue(labels: LabelSet, verdicts: Iterable[ItemVerdict], rng: np.random.Generator) -> list[Queued]:
@@ -81,60 +67,18 @@ def queue(labels: LabelSet, verdicts: Iterable[ItemVerdict], rng: np.random.Gene
         if chosen is None or labels.resolved[item_id].label is not None:
             continue
         why, chance = chosen
-        found.append(_queued(item, why, chance))
-    return sorted(_shuffled(found, rng), key=lambda one: one.rank)
-
-
-def _queued(item: Item, why: Why, chance: float = 1.0, repeated: str | None = None) -> Queued:
-    return Queued(
-        item_id=item.item_id,
-        content_hash=item.content_hash,
-        fields=item.fields,
-        rank=RANK[why],
-        why=why,
-        inclusion_prob=chance,
-        blind_repeat_of=repeated,
-    )
-
-
-def second_opinions(labels: LabelSet, rng: np.random.Generator) -> list[Queued]:
-    """Return the test items that one person labelled, in a random order, for a second: how far do people agree?"""
-    given = _people(labels)
-    once = [item for item in labels.in_split("test") if len(given[item.item_id]) == 1]
-    return _shuffled([_queued(item, "second_opinion") for item in once], rng)
-
-
-def blind_repeats(labels: LabelSet, annotator: str, rng: np.random.Generator) -> list[Queued]:
-    """Return the test items that `annotator` labelled and never repeated, in a random order, to be repeated blindly.
-
-    Raises:
-        ConfigError: nobody of that name labelled anything.
-    """
-    known = {label.annotator_id for label in labels.labels}
-    if annotator not in known:
-        raise ConfigError(f"{labels.place}: {annotator!r} labelled nothing.{suggestion(annotator, known)}")
-    done = {label.blind_repeat_of for label in labels.labels}
-    given = _people(labels)
-    own = [
-        _queued(item, "blind_repeat", repeated=label.label_id)
-        for item in labels.in_split("test")
-        for label in given[item.item_id]
-        if label.annotator_id == annotator and label.label_id not in done
-    ]
-    return _shuffled(own, rng)
-
-
-def _people(labels: LabelSet) -> dict[str, list[Label]]:
-    """Return the labels in force that people gave by themselves, by item."""
-    given: dict[str, list[Label]] = {item_id: [] for item_id in labels.items}
-    for label in in_force(labels.labels, labels.card.rubric_version):
-        if label.annotator_role not in ("adjudicator", "derived"):
-            given[label.item_id].append(label)
-    return given
-
-
-def _shuffled(found: list[Queued], rng: np.random.Generator) -> list[Queued]:
-    return [found[i] for i in rng.permutation(len(found))]
+        found.append(
+            Queued(
+                item_id=item_id,
+                content_hash=item.content_hash,
+                fields=item.fields,
+                rank=RANK[why],
+                why=why,
+                inclusion_prob=chance,
+            )
+        )
+    order = rng.permutation(len(found))
+    return sorted((found[i] for i in order), key=lambda one: one.rank)
 
 
 def _doubtful(labels: LabelSet, verdicts: Mapping[str, ItemVerdict]) -> set[str]:

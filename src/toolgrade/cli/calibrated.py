@@ -245,7 +245,6 @@ def _conclusion(found: Comparison) -> str:
 
 def print_drift(console: Console, report: DriftReport) -> None:
     """Print the charts and what they mean."""
-    few = "few_replicates" in report.flags
     flags = f" ({', '.join(report.flags)})" if report.flags else ""
     size = f"{report.anchors} anchors, {report.checks} checks since the baseline{flags}"
     console.print(f"[b]{escape(report.dimension)}[/b] on {escape(report.set)}: {size}")
@@ -264,8 +263,6 @@ def print_drift(console: Console, report: DriftReport) -> None:
             "[red]ALARM[/]" if one.alarm else "",
         )
     console.print(table)
-    if few:
-        console.print("  too few replicates to know the judge's own noise: make a new --baseline with --replicates 5")
     if report.last is not None:
         console.print(f"  last check against one baseline run: McNemar mid-p {report.last.p:.3g}")
     console.print(f"{report.verdict}: {report.meaning}")

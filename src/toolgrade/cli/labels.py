@@ -12,7 +12,7 @@ from rich.table import Table
 from toolgrade.calibration.label import Label, LabelWord, Role, by_item, in_force
 from toolgrade.calibration.label_set import LabelSet, append_items, append_labels
 from toolgrade.calibration.mend import mend
-from toolgrade.calibration.queue import blind_repeats, queue, second_opinions
+from toolgrade.calibration.queue import queue
 from toolgrade.calibration.recorded import read_verdicts
 from toolgrade.calibration.status import Plan, SetStatus, plan, set_status
 from toolgrade.calibration.store import Store
@@ -181,8 +181,6 @@ def import_(
 @click.option("--out", type=click.Path(path_type=Path), help="JSONL to write.  [default: stdout]")
 @click.option("--most", type=click.IntRange(1), help="At most this many, the most urgent first.")
 @click.option("--verdicts", type=click.Path(path_type=Path), help="Verdicts that set the order; they are not shown.")
-@click.option("--second", is_flag=True, help="Test items that one person labelled, for a second person.")
-@click.option("--repeat", metavar="NAME", help="Test items that NAME labelled, to be labelled again by NAME, blindly.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random share and order.")
 @_folder
 def export(
@@ -191,8 +189,6 @@ def export(
     out: Path | None,
     most: int | None,
     verdicts: Path | None,
-    second: bool,
-    repeat: str | None,
     seed: int,
     folder: Path | None,
 ) -> None:
@@ -202,22 +198,12 @@ def export(
     too unsure of, then a random 5 % of the rest. The verdicts themselves are left out: who sees them agrees with them.
 
     \b
-    Examples:
+    Example:
       toolgrade labels export result_utilization --set mine --verdicts runs/x.jsonl --most 50 --out to-label.jsonl
-      toolgrade labels export result_utilization --set mine --second --most 30 --out for-ben.jsonl
     """
     known = Store.standard(folder).label_set(dimension, set_)
-    if sum((second, repeat is not None, verdicts is not None)) > 1:
-        raise ConfigError("--second, --repeat and --verdicts are three different lists; name one")
-    rng = np.random.default_rng(seed)
-    if second:
-        rows = second_opinions(known, rng)[:most]
-    elif repeat is not None:
-        rows = blind_repeats(known, repeat, rng)[:most]
-    else:
-        rows = queue(known, read_verdicts(verdicts, scale=known.card.scale) if verdicts else [], rng)[:most]
-    if not rows:
-        click.echo(f"{set_}: none of the {len(known.items)} items needs such a label", err=True)
+    said = read_verdicts(verdicts) if verdicts else []
+    rows = queue(known, said, np.random.default_rng(seed))[:most]
     text = "".join(canonical_json(row.model_dump(mode="json")) + "\n" for row in rows)
     if out is None:
         click.echo(text, nl=False)

@@ -120,7 +120,7 @@ class Leaves:
         self.days: dict[tuple[int, int], list[tuple[Day, int, int]]] = defaultdict(list)
         self.called_days: dict[tuple[int, int], list[tuple[Day, int]]] = defaultdict(list)
         self.parts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self.values: dict[float, list[int]] = defaultdict(list)
+        self.numerals: dict[str, list[int]] = defaultdict(list)
         self.vocabulary: dict[str, list[int]] = defaultdict(list)
         self.spelled: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.longest: dict[str, int] = {}
@@ -142,7 +142,7 @@ class Leaves:
         self.documents.append(Document(call, record))
         for value in (call.call.arguments or {}).values():
             if isinstance(value, str | int) and not isinstance(value, bool):
-                self._label(str(value), record, naming=True)
+                self._label(str(value), label(str(value)), record, naming=True)
                 day = payload_moment(value)[0] if isinstance(value, str) and len(value) < 40 else None
                 if day is not None:
                     self.called_days[day.month, day.day].append((day, record))
@@ -170,17 +170,18 @@ class Leaves:
     def _object(self, value: dict[str, Any], pointer: str, path: tuple[str, ...], record: int) -> None:
         things = alike(value)
         for key, item in value.items():
-            at = f"{pointer}/{escape(key)}"
-            if key not in things:
-                read = self._walk if isinstance(item, NESTED) else self._leaf
-                read(item, at, (*path, key), record)
-                continue
-            inner = self._inside(record, (*path, "*"))
-            self.records[inner].key = key
-            self.records[inner].label = spelling(key)
-            self._label(key, inner, naming=True)
-            self._walk(item, at, (*path, "*"), inner)
-            self.records[inner].last = len(self.leaves)
+            at = f"{pointer}/{escape(key)}" if "/" in key or "~" in key else f"{pointer}/{key}"
+            if key in things:
+                inner = self._inside(record, (*path, "*"))
+                self.records[inner].key = key
+                self.records[inner].label = spelling(key)
+                self._label(key, label(key), inner, naming=True)
+                self._walk(item, at, (*path, "*"), inner)
+                self.records[inner].last = len(self.leaves)
+            elif isinstance(item, NESTED):
+                self._walk(item, at, (*path, key), record)
+            else:
+                self._leaf(item, at, (*path, key), record)
 
     def _list(self, value: list[Any], pointer: str, path: tuple[str, ...], record: int) -> None:
         for number, item in enumerate(value):
@@ -219,10 +220,10 @@ class Leaves:
         elif isinstance(value, bool):
             if field.number not in self.booleans:
                 self.booleans.append(field.number)
-        elif (amount := quantity(value)) is not None:
-            self.values[amount].append(number)
-            if field.naming and isinstance(value, int):
-                self._label(str(value), record, leaf=number)
+        elif isinstance(value, int) and quantity(value) is not None:
+            self.numerals[str(value)].append(number)
+            if field.naming:
+                self._label(str(value), label(str(value)), record, leaf=number)
 
     def _field(self, path: tuple[str, ...]) -> Field:
         field = Field(len(self.fields), path)
@@ -236,25 +237,22 @@ class Leaves:
         return field
 
     def _text(self, value: str, field: Field, record: int, number: int) -> None:
-        if value[:1].isdigit() or value[:1] in _SIGNS:
-            amount = quantity(value)
-            if amount is not None:
-                self.values[amount].append(number)
-                if field.naming:
-                    self._label(value, record, leaf=number)
-                return
-            day, _ = payload_moment(value)
-            if day is not None:
-                self.days[day.month, day.day].append((day, record, number))
-                return
-        if field.status:
-            if field.number not in self.status_fields:
-                self.status_fields.append(field.number)
-            self.status_values.add(value.casefold())
-        self._label(value, record, field.naming, number)
+        told = told_by(value)
+        if told.number:
+            self.numerals[value].append(number)
+            if field.naming:
+                self._label(value, told.label, record, leaf=number)
+        elif told.day is not None:
+            self.days[told.day.month, told.day.day].append((told.day, record, number))
+        else:
+            if field.status:
+                if field.number not in self.status_fields:
+                    self.status_fields.append(field.number)
+                self.status_values.add(value.casefold())
+            self._label(value, told.label, record, field.naming, number)
 
-    def _label(self, text: str, record: int, naming: bool = False, leaf: int | None = None) -> None:
-        key, capitals = label(text)
+    def _label(self, text: str, read: Label, record: int, naming: bool = False, leaf: int | None = None) -> None:
+        key, capitals = read
         if not key:
             return
         if leaf is not None:
@@ -273,8 +271,28 @@ class Leaves:
             self.parts[part].add(key)
 
 
-@lru_cache(maxsize=4096)
-def label(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+Label = tuple[tuple[str, ...], tuple[str, ...]]
+"""The folded words of a name, and those of them that may stand for the whole."""
+
+
+class Told(NamedTuple):
+    """What a short text in a payload is: a number, a day, or a name."""
+
+    number: bool
+    day: Day | None
+    label: Label
+
+
+@lru_cache(maxsize=8192)
+def told_by(text: str) -> Told:
+    """Return what a text is; the same few values come again and again, in one payload and in the next."""
+    plain = not (text[:1].isdigit() or text[:1] in _SIGNS)
+    number = not plain and quantity(text) is not None
+    day = None if plain or number else payload_moment(text)[0]
+    return Told(number, day, label(text) if day is None else ((), ()))
+
+
+def label(text: str) -> Label:
     """Return the words of a text that is short enough to name something, folded, else nothing.
 
     The second part are those that may stand for the whole: the capitalised ones of a name of two to five words.

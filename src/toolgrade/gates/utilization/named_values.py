@@ -51,7 +51,7 @@ def _held(index: Index, claim: Claim) -> list[int]:
         return sorted((leaf for _, _, leaf in found), reverse=True)
     out = index.spelled.get(spelling(claim.text), [])[: -_WIDE - 1 : -1]
     if not out and claim.text.isdigit():
-        out = [leaf for leaf in index.values.get(float(claim.text), ()) if str(index.leaves[leaf].value) == claim.text]
+        out = index.numerals.get(claim.text, [])
     return out
 
 
