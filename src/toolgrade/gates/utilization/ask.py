@@ -76,13 +76,24 @@ def _near(index: Index, sentence: Sentence, known: int) -> list[int]:
                 fields[field] = fields.get(field, 0.0) + weight
     if not fields:
         return []
-    found = candidates(index, fields, sentence.mentions) if sentence.mentions else []
-    found = [item for item in found if index.leaves[item[2]].document < known]
-    if not found:
-        root = index.documents[known - 1].root
-        found = [(0.0, fields[f], leaf) for f in fields for leaf in index.within(f, root)[:_SHOWN]]
-    found.sort(key=lambda item: (-item[0] - item[1], -item[2]))
-    return [leaf for _, _, leaf in found[:_NEAREST]]
+    found = [
+        (-entity - fits, -leaf)
+        for entity, fits, leaf in (candidates(index, fields, sentence.mentions) if sentence.mentions else ())
+        if index.leaves[leaf].document < known
+    ]
+    return [-leaf for _, leaf in sorted(found)[:_NEAREST]] or _latest(index, fields, known)
+
+
+def _latest(index: Index, fields: dict[int, float], known: int) -> list[int]:
+    """Return the values of the best named fields in the latest of the first `known` payloads, the last ones first."""
+    root = index.documents[known - 1].root
+    out: list[int] = []
+    for best in sorted(set(fields.values()), reverse=True):
+        named = [field for field, weight in fields.items() if weight == best]
+        out += sorted((leaf for f in named for leaf in index.within(f, root)[:_SHOWN]), reverse=True)
+        if len(out) >= _NEAREST:
+            break
+    return out[:_NEAREST]
 
 
 def _cuts(index: Index, leaves: list[int], known: int) -> list[dict[str, Any]]:
