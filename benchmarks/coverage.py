@@ -19,10 +19,10 @@ from toolgrade.stats.correction import Judged, post_stratified, prediction_power
 from toolgrade.stats.estimate import Estimate, Interval
 from toolgrade.stats.intervals import add_half
 from toolgrade.stats.judging import CATEGORIES, judge_agreement
+from toolgrade.stats.ordinal import ordinal_agreement
 from toolgrade.stats.paired import agresti_min
 from toolgrade.stats.pairs import Pairs, pairs
 from toolgrade.stats.rates import clustered_rate, wilson
-from toolgrade.stats.versions import PairedTraces, version_difference
 
 CELLS = (("fail", "fail"), ("fail", "pass"), ("pass", "fail"), ("pass", "pass"))
 SCENARIOS = {
@@ -219,87 +219,43 @@ def _labelled(table: Array, n: int, design: str, rng: np.random.Generator) -> Ar
     return np.asarray(columns, dtype=float).T
 
 
-VERSIONS = {
-    "no change": (0.2, 0.02, 0.08),
-    "10 % of the passes lost": (0.2, 0.10, 0.0),
-    "20 % lost, 5 % gained": (0.2, 0.20, 0.05),
-    "few failures, 30 % lost": (0.1, 0.30, 0.0),
+LEVELS = ("1", "2", "3", "4")
+ORDINAL = {
+    "near misses": (0.75, 0.2, 0.04, 0.01),
+    "far misses": (0.75, 0.09, 0.08, 0.08),
 }
-"""FAIL share of the base, share of its passes that the candidate loses, share of its failures that it mends."""
+"""Chances that the judge is so many levels away; people say 40, 30, 20 and 10 % of the levels from the best down."""
 
 
-def versions(trials: int) -> None:
-    """Two versions on the same cases, two trials each, under one judge: PASS recall .95, FAIL recall .85.
-
-    80 % of the traces whose truth did not change get the same verdict again. 100 labels calibrate the judge. For
-    PPI++, people label half of the pairs, picked at random; where few of them differ, it gives way to the recalls.
-    """
-    rng = np.random.default_rng(20261201)
-    for name, shares in VERSIONS.items():
-        for cases in (100, 200):
-            tallies = _version_tallies((cases, trials), shares, rng)
-            for label, tally in tallies.items():
-                out(f"difference of versions, {label}", name, 2 * cases, tally)
-
-
-def _version_tallies(
-    size: tuple[int, int], shares: tuple[float, float, float], rng: np.random.Generator
-) -> dict[str, Tally]:
-    (cases, trials), (failing, lost, mended) = size, shares
-    truth = failing * mended - (1 - failing) * lost
-    labels = ("shared recalls, joint", "PPI++ on labelled pairs", "variances added", "as judged, uncorrected")
-    tallies = {label: Tally() for label in labels}
-    for _ in range(trials):
-        # The trials of a case share their truth mostly, so that cases, not trials, are independent.
-        base, after = _two_truths(cases, 2, shares, rng)
-        said = [_said(base, rng), _said(after, rng)]
-        same = (base == after) & (rng.random(len(base)) < 0.8)
-        said[1] = np.where(same, said[0], said[1])
-        cells = _calibration(100, rng)
-        names = [i // 2 for i in range(len(base))]
-        plain = PairedTraces(names, said[0], said[1], np.full(len(base), np.nan))
-        found = version_difference(plain, cells, "label_stratified", rng)
-        tallies["shared recalls, joint"].add(found.corrected.interval, truth)
-        tallies["as judged, uncorrected"].add(found.raw.interval, truth)
-        tallies["variances added"].add(_added(said, cells), truth)
-        labelled = np.where(rng.permutation(len(base)) < cases, after - base, np.nan)
-        powered = version_difference(plain._replace(people=labelled), cells, "random", rng)
-        tallies["PPI++ on labelled pairs"].add(powered.corrected.interval, truth)
-    return tallies
+def ordinal(trials: int, rng: np.random.Generator) -> None:
+    """Weighted κ, AC2 and ordinal α of four levels, of which the lowest is rare."""
+    for name, away in ORDINAL.items():
+        distance = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+        table = np.array([0.1, 0.2, 0.3, 0.4])[:, None] * _rows_to_one(np.array(away)[distance])
+        # A table of very many items stands for the population: α counts items.
+        exact = ordinal_agreement(_levels_of(table.ravel() * 1e6), rng)
+        for n in (50, 100, 200):
+            tallies = {key: Tally() for key in exact}
+            for _ in range(trials):
+                found = ordinal_agreement(_levels_of(rng.multinomial(n, table.ravel())), rng)
+                for key, tally in tallies.items():
+                    truth = exact[key].value
+                    assert truth is not None
+                    tally.add(found[key].interval, truth)
+            for key, tally in tallies.items():
+                out(f"levels: {key.replace('_', ', ')}, BCa", name, n, tally)
 
 
-def _two_truths(cases: int, size: int, shares: tuple[float, float, float], rng: np.random.Generator) -> list[Array]:
-    failing, lost, mended = shares
-
-    def drawn(probability: Array | float) -> Array:
-        whole, own = rng.random((cases, 1)), rng.random((cases, size))
-        return np.where(rng.random((cases, size)) < 0.5, whole, own) < probability
-
-    base = ~drawn(failing)
-    after = np.where(base, ~drawn(lost), drawn(mended))
-    return [base.ravel().astype(float), after.ravel().astype(float)]
+def _rows_to_one(table: Array) -> Array:
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
-def _said(truth: Array, rng: np.random.Generator) -> Array:
-    chance = rng.random(len(truth))
-    return np.where(truth == 1, chance < 0.95, chance >= 0.85).astype(float)
-
-
-def _calibration(n: int, rng: np.random.Generator) -> Array:
-    truth = np.repeat([0.0, 1.0], n // 2)
-    return np.eye(4)[(2 * truth + _said(truth, rng)).astype(int)]
-
-
-def _added(said: list[Array], cells: Array) -> Interval | None:
-    """The difference of two separate Rogan-Gladen rates as if they were independent."""
-    recalls = recalls_of(cells.sum(axis=0).reshape(2, 2))
-    rates = [rogan_gladen(Judged(int(passed.sum()), len(passed)), recalls) for passed in said] if recalls else []
-    if not rates or any(rate.value is None or rate.interval is None for rate in rates):
-        return None
-    centre = [(rate.interval.low + rate.interval.high) / 2 for rate in rates if rate.interval]
-    half = float(np.hypot(*(rate.interval.width / 2 for rate in rates if rate.interval)))
-    middle = centre[1] - centre[0]
-    return Interval(low=middle - half, high=middle + half, method="added")
+def _levels_of(counts: Array) -> Pairs:
+    """Return the pairs of a table of counts; whole cells where there are very many."""
+    if counts.sum() > 1e5:
+        return Pairs(LEVELS, counts.reshape(1, 4, 4), int(counts.sum()), float(counts.sum()), False, False)
+    cells = np.repeat(np.arange(16), counts.astype(int))
+    return pairs([LEVELS[i // 4] for i in cells], [LEVELS[i % 4] for i in cells], LEVELS)
 
 
 WORDS = {
@@ -345,7 +301,6 @@ def print_table(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--only-versions", action="store_true", help="simulate two versions of a system only")
     parser.add_argument("--table", type=Path, help="print what an earlier run wrote as a table, simulate nothing")
     parser.add_argument("--tau2", type=Path, help="recorded tau2 verdicts, for coverage on real judges")
     given = parser.parse_args()
@@ -353,14 +308,11 @@ def main() -> None:
         print_table(given.table)
         return
     rng = np.random.default_rng(20261130)
-    if given.only_versions:
-        versions(given.trials)
-        return
     for part in (agreement, clustered, rates, differences, corrections):
         part(given.trials, rng)
     if given.tau2:
         real_corrections(given.tau2, given.trials, rng)
-    versions(given.trials)
+    ordinal(given.trials, np.random.default_rng(20261202))
 
 
 if __name__ == "__main__":
