@@ -80,6 +80,11 @@ def test_the_interval_is_scipys_of_both_samples() -> None:
     assert (found.low, found.high) == (pytest.approx(limits.low, abs=0.008), pytest.approx(limits.high, abs=0.008))
 
 
+def test_a_perfect_judge_changes_neither_value_nor_interval() -> None:
+    found = difference(moved(70, 15, 5, 10), cells(20, 0, 0, 80))
+    assert (found.corrected.value, found.corrected.interval) == (found.raw.value, found.raw.interval)
+
+
 def test_adding_two_variances_would_be_too_wide() -> None:
     """The labels say little of J here, and still a small change is seen: its error scales with the change."""
     found = difference(moved(150, 10, 10, 30), cells(9, 3, 3, 15)).corrected.interval

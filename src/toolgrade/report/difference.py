@@ -63,7 +63,7 @@ def judged_line(one: JudgedDifference, tolerance: float) -> str:
         told += f", by people alone {_signed(moved.people)} ({moved.labelled} traces labelled in both)"
     if one.why is not None or moved.corrected.value is None:
         return f"{told}, UNCORRECTED: {one.why or moved.corrected.reason}"
-    drop = f"a drop by more than {tolerance:g} is {moved.drop(tolerance)}"
+    drop = f"a drop{f' by more than {tolerance:g}' if tolerance else ''} is {moved.drop(tolerance)}"
     return f"{told}, corrected {_signed(moved.corrected)} ({ESTIMATORS[moved.estimator or '']}): {drop}"
 
 

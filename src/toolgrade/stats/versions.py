@@ -182,7 +182,8 @@ class _Draws:
         order = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
         self._group = np.array([order[name] for name in clusters], int)
         self._cases = len(order)
-        self._rng = rng
+        # One start for every estimate: with a perfect judge, judged and corrected difference are one and the same.
+        self._seed = int(rng.integers(2**63))
         self.level = level
         self.cells = Bootstrap(cells, rng) if len(cells) else None
 
@@ -194,7 +195,7 @@ class _Draws:
         """
         rows = np.zeros((self._cases, len(columns)))
         np.add.at(rows, self._group, np.column_stack(columns))
-        cases = Bootstrap(rows, self._rng)
+        cases = Bootstrap(rows, np.random.default_rng(self._seed))
         here = self.cells.total if self.cells is not None else np.zeros(4)
         value = float(statistic(cases.total, here))
         if not np.isfinite(value):
