@@ -44,7 +44,7 @@ class Recorder:
         self.times.append(self.clock.now)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        for _ in range(3):
+        for _ in range(100):
             await asyncio.sleep(0)
         self.in_flight -= 1
         answer = self.answer(len(self.times))
@@ -77,6 +77,42 @@ def test_no_more_than_the_allowed_calls_are_in_flight() -> None:
     recorder, answers = ask(50, lambda n: answered(), concurrency=7)
     assert len(answers) == 50
     assert recorder.most_in_flight == 7
+
+
+def test_a_call_is_sent_before_the_last_of_those_that_wait_with_it_has_begun() -> None:
+    """As a client library, which takes three rounds of the event loop until a request is out."""
+    events: list[str] = []
+
+    class Client:
+        async def complete(self, request: ModelRequest) -> ModelResponse:
+            events.append("begun")
+            for _ in range(3):
+                await asyncio.sleep(0)
+            events.append("sent")
+            await asyncio.sleep(0.001)
+            return answered()
+
+        async def aclose(self) -> None: ...
+
+    async def run() -> None:
+        model = LimitedModel(Client(), Limits(concurrency=8), lambda name: None)
+        await asyncio.gather(*[model.complete(QUESTION) for _ in range(8)])
+
+    asyncio.run(run())
+    assert events == ["begun", "sent"] * 8
+
+
+def test_a_call_that_is_given_up_while_it_waits_for_its_turn_keeps_nobody_waiting() -> None:
+    async def run() -> list[Any]:
+        model = LimitedModel(Recorder(lambda n: answered(), Clock()), Limits(concurrency=8), lambda name: None)
+        calls = [asyncio.create_task(model.complete(QUESTION)) for _ in range(8)]
+        await asyncio.sleep(0)
+        for call in calls[1:4]:
+            call.cancel()
+        return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+
+    answers = asyncio.run(run())
+    assert [isinstance(answer, ModelResponse) for answer in answers] == [True] + [False] * 3 + [True] * 4
 
 
 def test_requests_a_minute_are_spread_evenly() -> None:

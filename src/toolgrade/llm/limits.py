@@ -57,6 +57,7 @@ class LimitedModel:
         self._model = model
         self._price = price
         self._slots = asyncio.Semaphore(limits.concurrency)
+        self._turns = Turns()
         self._requests = Pace(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
         self._tokens = Pace(limits.tokens_per_minute, clock, sleep) if limits.tokens_per_minute else None
         self._ceiling = Ceiling(limits.max_cost) if limits.max_cost is not None else None
@@ -100,9 +101,11 @@ class LimitedModel:
         if self._requests is not None:
             await self._requests.take(1)
         if self._tokens is None:
+            await self._turns.take()
             return await self._model.complete(request)
         expected = estimated_tokens(request) + request.params.max_tokens
         await self._tokens.take(expected)
+        await self._turns.take()
         response = await self._model.complete(request)
         if response.input_tokens is not None and response.output_tokens is not None:
             self._tokens.correct(response.input_tokens + response.output_tokens - expected)
@@ -111,6 +114,31 @@ class LimitedModel:
     async def aclose(self) -> None:
         """Close the model underneath."""
         await self._model.aclose()
+
+
+class Turns:
+    """Lets calls begin one after another, a few rounds of the event loop apart.
+
+    Making a request ready takes the client library several rounds. Where many begin in the same round, as
+    those do whose forerunners were answered together, each round does one step of all of them, and none is
+    sent before the last is ready.
+    """
+
+    _ROUNDS = 5
+
+    def __init__(self) -> None:
+        self._free = asyncio.Lock()
+
+    async def take(self) -> None:
+        """Wait for the turn of a call that begins now."""
+        await self._free.acquire()
+        self._pass(self._ROUNDS)
+
+    def _pass(self, rounds: int) -> None:
+        if rounds:
+            asyncio.get_running_loop().call_soon(self._pass, rounds - 1)
+        else:
+            self._free.release()
 
 
 class Pace:
