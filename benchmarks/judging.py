@@ -1,8 +1,8 @@
 """Time judging beside bare `litellm.acompletion` against a loopback server; one JSON line.
 
 Run: python benchmarks/judging.py            (about two minutes; --quick for a smaller one)
-Both sides send the same messages and the same schema, 64 in flight, in turns, after start-up. Our side also
-renders the prompts, parses the answers, verifies the quotes and stores the verdicts.
+Both sides send the same messages and the same schema, 64 in flight, after start-up; who goes first changes from
+round to round, because the process grows. Our side also renders the prompts, parses the answers, verifies the quotes and stores the verdicts.
 """
 
 from __future__ import annotations
@@ -165,10 +165,14 @@ async def compare(server: Server, count: int, rounds: int) -> dict[str, float]:
             sent = [[m.model_dump() for m in q.judge.prepare(q.question).messages] for q in questions]
             if turn == 0:
                 await bare(sent[:IN_FLIGHT], server.base, questions[0].judge.schema)
-            theirs.append(await measured(lambda: bare(sent, server.base, questions[0].judge.schema), count))  # noqa: B023
             before = server.count()
-            ours.append(await measured(lambda: judge(questions), count))  # noqa: B023
-            assert server.count() - before == count
+            for side in ("theirs", "ours") if turn % 2 == 0 else ("ours", "theirs"):
+                if side == "ours":
+                    ours.append(await measured(lambda: judge(questions), count))  # noqa: B023
+                else:
+                    work = lambda: bare(sent, server.base, questions[0].judge.schema)  # noqa: B023, E731
+                    theirs.append(await measured(work, count))
+            assert server.count() - before == 2 * count
     await model.aclose()
     rate, bare_rate = median(rate for rate, _ in ours), median(rate for rate, _ in theirs)
     cpu, bare_cpu = median(cpu for _, cpu in ours), median(cpu for _, cpu in theirs)
@@ -286,7 +290,7 @@ def main() -> None:
 def report(quick: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"benchmark": "judging", "in_flight": IN_FLIGHT}
     for name, port, delay, count, rounds in (
-        ("answers_in_100_ms", 8821, 0.1, 500 if quick else 2000, 3),
+        ("answers_in_100_ms", 8821, 0.1, 500 if quick else 2000, 4),
         ("answers_in_1_s", 8822, 1.0, 192 if quick else 640, 2),
     ):
         server = Server(port, delay)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -40,10 +42,16 @@ class Question(Frozen):
     on_fail: tuple[Finding, ...] = ()
     weight: float = 1.0
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Hash over the dimension and the fields: equal questions have equal ids wherever they arise."""
         return content_hash({"dimension": self.dimension, "fields": self.fields})
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with changed fields; the id is made anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("id", None)
+        return copied
 
 
 class Evidence(Frozen):

@@ -56,13 +56,13 @@ def locate(quote: str, text: str) -> Located:
     wanted = normal(quote)
     if not wanted:
         return Located("empty")
-    whole = normal(text)
-    if len(wanted) < MIN_CHARS and wanted != whole:
+    if len(wanted) < MIN_CHARS and wanted != normal(text):
         return Located("too_short")
     for form in (quote, quote.strip()):
         start = text.find(form)
         if start >= 0:
             return Located("exact", (start, start + len(form)))
+    whole = normal(text)
     if wanted in whole:
         return Located("normalized")
     if _ELLIPSIS.search(wanted):

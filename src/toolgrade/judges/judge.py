@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
@@ -124,29 +124,26 @@ class Judge:
             ConfigError: the question does not fit the prompt, or the model's price is unknown under a ceiling.
         """
         tally = Tally()
-        base = Verdict(
-            dimension=self.dimension.name,
-            question_id=question.id,
-            verdict="error",
-            judge_id=self.id,
-            model=self.settings.model,
-            replicate=replicate,
-        )
+        told: dict[str, Any]
         try:
-            answer, evidence = await self._proven(model, question, tally)
+            told = _told(*await self._proven(model, question, tally))
         except JudgeUnavailable:
             raise
         except CeilingReached as error:
             if not tally.attempts:
                 raise
-            return tally.onto(base.model_copy(update={"error": f"{HALF_ASKED}: {error}"}))
+            told = {"verdict": "error", "error": f"{HALF_ASKED}: {error}"}
         except (JudgeError, BadAnswer) as error:
-            return tally.onto(base.model_copy(update={"error": str(error)}))
-        verdict, why = answer.verdict, answer.unknown_reason if answer.verdict == "unknown" else None
-        if verdict == "fail" and not any(quote.verified for quote in evidence):
-            verdict, why = "unknown", "evidence_unverified"  # type: ignore[assignment]
-        told = {"verdict": verdict, "reason": answer.reason, "evidence": evidence, "unknown_reason": why}
-        return tally.onto(base.model_copy(update=told))
+            told = {"verdict": "error", "error": str(error)}
+        return Verdict(
+            dimension=self.dimension.name,
+            question_id=question.id,
+            judge_id=self.id,
+            model=self.settings.model,
+            replicate=replicate,
+            **told,
+            **tally.sums(),
+        )
 
     async def _proven(self, model: Model, question: Question, tally: Tally) -> tuple[Answer, tuple[Evidence, ...]]:
         answer, evidence = await self._readable(model, question, tally)
@@ -189,3 +186,13 @@ class Judge:
             raise BadAnswer(f"the answer was cut off at {self.settings.params.max_tokens} tokens; be brief")
         answer = read(response.text, self.prompt.rubric)
         return answer, verify(answer.evidence, prepared.shown, self.prompt.rubric.omissions)
+
+
+def _told(answer: Answer, evidence: tuple[Evidence, ...]) -> dict[str, Any]:
+    """Return the fields of a verdict: a failure that no quote shows is `unknown`."""
+    verdict, why = str(answer.verdict), None
+    if verdict == "unknown":
+        why = str(answer.unknown_reason) if answer.unknown_reason else None
+    elif verdict == "fail" and not any(quote.verified for quote in evidence):
+        verdict, why = "unknown", "evidence_unverified"
+    return {"verdict": verdict, "reason": answer.reason, "evidence": evidence, "unknown_reason": why}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from toolgrade.core.verdict import Verdict
     from toolgrade.llm.port import ModelResponse
 
 
@@ -30,21 +29,19 @@ class Tally:
         self.responses.append(response)
         self.warnings += [text for text in (*warnings, *response.warnings) if text not in self.warnings]
 
-    def onto(self, verdict: Verdict) -> Verdict:
-        """Return the verdict with the sums; as it is where no call was answered."""
+    def sums(self) -> dict[str, Any]:
+        """Return the sums as fields of a verdict; none where no call was answered."""
         if not self.responses:
-            return verdict
-        return verdict.model_copy(
-            update={
-                "model_reported": self.responses[-1].model_reported,
-                "latency_ms": _sum([response.latency_ms for response in self.responses]),
-                "input_tokens": _sum([response.input_tokens for response in self.responses]),
-                "output_tokens": _sum([response.output_tokens for response in self.responses]),
-                "cost": _sum([response.cost for response in self.responses]),
-                "attempts": self.attempts,
-                "warnings": tuple(self.warnings),
-            }
-        )
+            return {}
+        return {
+            "model_reported": self.responses[-1].model_reported,
+            "latency_ms": _sum([response.latency_ms for response in self.responses]),
+            "input_tokens": _sum([response.input_tokens for response in self.responses]),
+            "output_tokens": _sum([response.output_tokens for response in self.responses]),
+            "cost": _sum([response.cost for response in self.responses]),
+            "attempts": self.attempts,
+            "warnings": tuple(self.warnings),
+        }
 
 
 def _sum(parts: list[Number | None]) -> Number | None:

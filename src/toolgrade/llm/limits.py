@@ -117,20 +117,22 @@ class LimitedModel:
 
 
 class Turns:
-    """Lets calls begin one after another, a few rounds of the event loop apart.
+    """Lets calls begin a few at a time, some rounds of the event loop apart.
 
     Making a request ready takes the client library several rounds. Where many begin in the same round, as
-    those do whose forerunners were answered together, each round does one step of all of them, and none is
-    sent before the last is ready.
+    those do whose forerunners were answered together, each round does one step of all of them: none is sent
+    before the last is ready, and then nothing is left to do until the answers come, all together again.
+    One at a time would cost more for the rounds than it gains.
     """
 
-    _ROUNDS = 5
+    _TOGETHER = 8
+    _ROUNDS = 3
 
     def __init__(self) -> None:
-        self._free = asyncio.Lock()
+        self._free = asyncio.Semaphore(self._TOGETHER)
 
     async def take(self) -> None:
-        """Wait for the turn of a call that begins now."""
+        """Wait until it is this call's turn to begin."""
         await self._free.acquire()
         self._pass(self._ROUNDS)
 
