@@ -2,7 +2,9 @@
 
 Run: python benchmarks/judging.py            (about two minutes; --quick for a smaller one)
 Both sides send the same messages and the same schema, 64 in flight, after start-up; who goes first changes from
-round to round, because the process grows. Our side also renders the prompts, parses the answers, verifies the quotes and stores the verdicts.
+round to round. What the imports left is kept from the garbage collector: one full collection of it takes as long
+as sixty calls, and would fall on either side by chance. Our side also renders the prompts, parses the answers,
+verifies the quotes and stores the verdicts.
 """
 
 from __future__ import annotations
@@ -165,6 +167,8 @@ async def compare(server: Server, count: int, rounds: int) -> dict[str, float]:
             sent = [[m.model_dump() for m in q.judge.prepare(q.question).messages] for q in questions]
             if turn == 0:
                 await bare(sent[:IN_FLIGHT], server.base, questions[0].judge.schema)
+                gc.collect()
+                gc.freeze()
             before = server.count()
             for side in ("theirs", "ours") if turn % 2 == 0 else ("ours", "theirs"):
                 if side == "ours":
