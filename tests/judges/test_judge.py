@@ -26,6 +26,12 @@ def test_a_pass_is_taken_as_it_is(asked: Any, question: Any, answer: Any) -> Non
     assert len(judge.model.requests) == 1
 
 
+def test_a_changed_question_is_another_question(question: Any) -> None:
+    one = question("recovery_quality")
+    same, other = one.model_copy(update={"weight": 0.5}), one.model_copy(update={"fields": {"episode": {}}})
+    assert (same.id == one.id, other.id == one.id) == (True, False)
+
+
 def test_an_unreadable_answer_is_asked_for_once_more_with_a_new_fence(asked: Any, question: Any, answer: Any) -> None:
     judge = asked("recovery_quality", "I think it is fine: pass", answer("fail", QUOTE))
     verdict = judge(question("recovery_quality"))

@@ -225,6 +225,19 @@ def test_a_warm_rerun_makes_no_calls_and_gives_the_same_results(scene: Scene) ->
     assert (route.calls, route.cached, route.cost) == (0, 2, 0)
 
 
+def test_only_what_is_new_is_asked(scene: Scene) -> None:
+    scene.write(GOOD, REVOKED)
+    scene.judged(by_route)
+    model = ScriptedModel(by_route)
+    scene.write(GOOD, REVOKED, CANCELLED_ALL)
+    outcome = scene.judged(model, out="again")
+    assert ["cancel_all" in request.messages[1].content for request in model.requests] == [True]
+    assert scene.statuses(out="again") == ["passed", "passed", "failed"]
+    assert outcome.summary.judging is not None
+    route = outcome.summary.judging.dimensions["route_choice"]
+    assert (route.distinct, route.calls, route.cached) == (2, 1, 1)
+
+
 def test_replay_works_without_a_model_and_fails_on_a_miss(scene: Scene) -> None:
     scene.judged(by_route)
     model = ScriptedModel(by_route)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
+from pydantic import Field
+
 from toolgrade.core.model import Frozen
 from toolgrade.core.printable import printable
 
@@ -247,7 +249,7 @@ class Finding(Frozen):
     """
 
     name: FindingName
-    place: Place = Place()
+    place: Place = Field(default_factory=Place)
     expected: Any = None
     actual: Any = None
     note: str | None = None

@@ -7,6 +7,8 @@ import json
 import unicodedata
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def _canonical(value: Any) -> Any:
     if isinstance(value, str):
@@ -32,12 +34,12 @@ def canonical_json(value: Any) -> str:
     """
     text = _json(value)
     # Nearly all texts are in that form as they are; taking every value apart is slow.
-    return text if unicodedata.is_normalized("NFC", text) else _json(_canonical(value))
+    return text if text.isascii() or unicodedata.is_normalized("NFC", text) else _json(_canonical(value))
 
 
 def _json(value: Any) -> str:
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return _ENCODER.encode(value)
     except ValueError as error:
         raise ValueError(f"canonical JSON has only finite numbers and no cycles: {error}") from None
 

@@ -37,7 +37,7 @@ class Question(Frozen):
     """
 
     dimension: str
-    place: Place = Place()
+    place: Place = Field(default_factory=Place)
     fields: dict[str, Any]
     on_fail: tuple[Finding, ...] = ()
     weight: float = 1.0

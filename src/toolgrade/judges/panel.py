@@ -57,14 +57,15 @@ class Panel:
         times = f" ×{self.replicates}" if self.replicates > 1 else ""
         return " + ".join(judge.settings.model for judge in self.judges) + times
 
-    def asks(self, question: Question, known_as: str | None = None) -> list[Ask]:
-        """Return what has to be asked for one question; `known_as` is its id, where it is at hand."""
-        known_as = known_as or question.id
-        return [
-            Ask(judge, question, number, judge.key(known_as, number))
-            for judge in self.judges
-            for number in range(self.replicates)
-        ]
+    def keys(self, question_id: str) -> list[str]:
+        """Return the cache keys of the asks of one question, in order."""
+        return [judge.key(question_id, number) for judge in self.judges for number in range(self.replicates)]
+
+    def asks(self, question: Question, keys: Sequence[str] | None = None) -> list[Ask]:
+        """Return what has to be asked for one question; `keys` are those of its asks, where they are at hand."""
+        members = [(judge, number) for judge in self.judges for number in range(self.replicates)]
+        named = self.keys(question.id) if keys is None else keys
+        return [Ask(judge, question, number, key) for (judge, number), key in zip(members, named, strict=True)]
 
     def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
         """Return the panel's verdict: the members' where they agree, else `unknown`, reason `split`.

@@ -169,6 +169,8 @@ def _run(
         write_cases(folder, cases.values(), plan.toolbox)
         for number, (result, trace) in enumerate(_graded(plan, cases, writer), 1):
             tally.add(result)
+            if judging is not None:
+                judging.see(result)
             if trace is not _ALREADY:
                 writer.add(result, trace if isinstance(trace, Trace) else None)
             progress(number)

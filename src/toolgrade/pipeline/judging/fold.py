@@ -15,11 +15,6 @@ from toolgrade.pipeline.judging.trusting import Trusting
 TENTATIVE = "judged fail: counts in the rate, too often wrong to fail the trace alone"
 
 
-def question_ids(result: TraceResult) -> dict[Check, list[str]]:
-    """Return the ids of each check's questions, in order: hashing is worth doing once."""
-    return {name: [question.id for question in check.questions] for name, check in result.checks.items()}
-
-
 class Fold:
     """Folds verdicts, by question id, into results; `missing` says why a question has none."""
 

@@ -46,7 +46,7 @@ def entry(
         "why": why.why,
         "inclusion_probability": why.probability,
         "dimension": question.dimension,
-        "question_id": question.id,
+        "question_id": members[0].question_id,
         "trace_id": result.trace_id,
         "case_id": result.case_id,
         "check": check,

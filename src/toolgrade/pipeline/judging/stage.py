@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
+from toolgrade.core.finding import Check
 from toolgrade.core.result import TraceResult
 from toolgrade.core.verdict import Verdict
-from toolgrade.judges.asking import Answers, Asking
+from toolgrade.judges.asking import LOOKUP, Answers, Asking
 from toolgrade.judges.panel import Ask, Panel
 from toolgrade.llm.cache import VerdictCache
 from toolgrade.llm.port import Model
-from toolgrade.pipeline.judging.fold import Fold, question_ids
+from toolgrade.pipeline.judging.fold import Fold
 from toolgrade.pipeline.judging.options import JudgeOptions
 from toolgrade.pipeline.judging.plan import JudgePlan, Planner, PriceOf
 from toolgrade.pipeline.judging.review import entry, reason
@@ -28,7 +29,7 @@ Progress = Callable[[int], None]
 
 
 class Judging:
-    """The judges of a run.
+    """The judges of a run: `see` every result of the gates, then `ask`.
 
     `trust` says what each counts for, `model` opens what is asked (by default what the options name);
     `progress`, which may be set, is called with the number of questions answered so far.
@@ -41,22 +42,50 @@ class Judging:
         self.panels = options.panels()
         self.trust = Trusting(self.panels, trust)
         self.progress: Progress = lambda _: None
+        self._seen = Seen({}, [])
         self._open = model or options.open_model
 
     def about(self) -> dict[str, Any]:
         """Return who judges what, for the identity of a run."""
         return {name: {"judge": panel.id, "model": panel.model} for name, panel in self.panels.items()}
 
+    def see(self, result: TraceResult) -> None:
+        """Note which questions a result leaves open, and the keys of their answers."""
+        for check in result.checks.values():
+            for question in check.questions:
+                panel = self.panels.get(question.dimension)
+                if panel is not None and question.id not in self._seen.keys:
+                    self._seen.keys[question.id] = panel.keys(question.id)
+        ids = {name: [question.id for question in check.questions] for name, check in result.checks.items()}
+        self._seen.ids.append(ids)
+
     def ask(self, results: Iterable[TraceResult]) -> Judged:
-        """Return the verdicts on every open question of `results`, each distinct one asked once.
+        """Return the verdicts on every open question of the results seen, each distinct one asked once.
+
+        `results` are these results again, read only where an answer is not in the cache.
 
         Raises:
             ConfigError: a question does not fit its prompt, a `replay` miss, or no price under a ceiling.
         """
-        keys: dict[str, list[str]] = {}
         with self.options.open_cache() as cache:
-            answers = asyncio.run(self._ask(self._asks(results, keys), cache))
-        return Judged(self.panels, self.trust, keys, answers)
+            known = self._known(cache)
+            if known is not None:
+                answers = Answers(verdicts=known)
+            else:
+                answers = asyncio.run(self._ask(self._asks(results), cache))
+        return Judged(self.panels, self.trust, self._seen, answers)
+
+    def _known(self, cache: VerdictCache) -> dict[str, Verdict] | None:
+        """Return the verdicts on everything seen, None where the cache lacks one."""
+        known: dict[str, Verdict] = {}
+        keys = [key for its in self._seen.keys.values() for key in its]
+        for start in range(0, len(keys), LOOKUP):
+            chunk = keys[start : start + LOOKUP]
+            known |= cache.get_many(chunk)
+            if len(known) < start + len(chunk):
+                return None
+            self.progress(len(known))
+        return known
 
     async def _ask(self, asks: Iterator[Ask], cache: VerdictCache) -> Answers:
         model = self._open()
@@ -65,15 +94,15 @@ class Judging:
         finally:
             await model.aclose()
 
-    def _asks(self, results: Iterable[TraceResult], keys: dict[str, list[str]]) -> Iterator[Ask]:
-        for result in results:
-            for check in result.checks.values():
-                for question in check.questions:
+    def _asks(self, results: Iterable[TraceResult]) -> Iterator[Ask]:
+        asked: set[str] = set()
+        for result, ids in zip(results, self._seen.ids, strict=True):
+            for name, check in result.checks.items():
+                for question, known_as in zip(check.questions, ids[name], strict=True):
                     panel = self.panels.get(question.dimension)
-                    if panel is not None and (known_as := question.id) not in keys:
-                        asks = panel.asks(question, known_as)
-                        keys[known_as] = [ask.key for ask in asks]
-                        yield from asks
+                    if panel is not None and known_as not in asked:
+                        asked.add(known_as)
+                        yield from panel.asks(question, self._seen.keys[known_as])
 
     def plan(self, results: Iterable[TraceResult], price: PriceOf) -> JudgePlan:
         """Return what `ask` would ask and about what it would cost; nothing is asked.
@@ -85,16 +114,22 @@ class Judging:
             return Planner(self.panels, cache, self.trust, price).plan(results)
 
 
+class Seen(NamedTuple):
+    """The cache keys of each question's asks, by its id, and the ids of the questions of each result, in order."""
+
+    keys: dict[str, list[str]]
+    ids: list[dict[Check, list[str]]]
+
+
 class Judged:
     """The verdicts of a run, ready to be folded into its results, in order; each result once."""
 
-    def __init__(
-        self, panels: Mapping[str, Panel], trust: Trusting, keys: Mapping[str, Sequence[str]], answers: Answers
-    ) -> None:
+    def __init__(self, panels: Mapping[str, Panel], trust: Trusting, seen: Seen, answers: Answers) -> None:
         self.answers = answers
+        self._ids = iter(seen.ids)
         self._members: dict[str, tuple[Verdict, ...]] = {}
         self._verdicts: dict[str, Verdict] = {}
-        for known_as, its in keys.items():
+        for known_as, its in seen.keys.items():
             votes = tuple(answers.verdicts[key] for key in its if key in answers.verdicts)
             if len(votes) == len(its):
                 self._members[known_as] = votes
@@ -105,7 +140,7 @@ class Judged:
 
     def fold(self, result: TraceResult) -> TraceResult:
         """Return the result with its verdicts, counted for the summary and looked at for the queue."""
-        ids = question_ids(result)
+        ids = next(self._ids)
         folded = self._fold.trace(result, ids)
         self._tally.add(folded, ids)
         for name, check in folded.checks.items():
