@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from toolgrade.core.identity import content_hash
 from toolgrade.core.verdict import Evidence, Question
 from toolgrade.errors import CeilingReached, ConfigError, JudgeError, JudgeUnavailable
 from toolgrade.judges.dimensions import dimension, names
@@ -24,6 +27,13 @@ def test_a_pass_is_taken_as_it_is(asked: Any, question: Any, answer: Any) -> Non
     assert verdict.question_id == question("recovery_quality").id
     assert verdict.judge_id == judge.judge.id
     assert len(judge.model.requests) == 1
+
+
+def test_a_key_is_the_hash_of_judge_question_and_replicate() -> None:
+    judge = Judge(dimension("route_choice"), load("route_choice"), JudgeSettings(model="a/b"))
+    told = f'{{"judge":"{judge.id}","question":"sha256:00ff","replicate":3}}'
+    assert judge.key("sha256:00ff", 3) == "sha256:" + hashlib.sha256(told.encode()).hexdigest()
+    assert judge.key("sha256:00ff", 3) == content_hash(json.loads(told))
 
 
 def test_a_changed_question_is_another_question(question: Any) -> None:

@@ -82,7 +82,9 @@ def main() -> None:
     # Traces are made by the thousand and hold no cycles: collecting them rarely saves a twentieth.
     gc.set_threshold(50_000)
     try:
-        sys.exit(toolgrade(standalone_mode=False))
+        code = toolgrade(standalone_mode=False)
+        gc.freeze()  # else the interpreter looks through all that is left once more as it ends
+        sys.exit(code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

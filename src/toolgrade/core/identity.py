@@ -51,4 +51,5 @@ def content_hash(value: Any) -> str:
 
 def text_hash(text: str) -> str:
     """Return `sha256:` and the hex digest of a text's NFC form in UTF-8: equal for equal looking accents."""
-    return "sha256:" + hashlib.sha256(unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")).hexdigest()
+    normal = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return "sha256:" + hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
