@@ -86,6 +86,11 @@ def from_file(traces: list[Trace], suite: Suite) -> dict[str, float]:
                 if record.trace is not None:
                     grade_trace(record.trace, suite.cases[record.trace.case_id or ""], suite.tools, FIVE, record.origin)
 
+        def read() -> None:
+            for _ in read_traces(file):
+                pass
+
+        reading, _ = best(read, 3)
         cpu, _ = best(graded, 3)
         runs = iter(range(100))
 
@@ -95,6 +100,7 @@ def from_file(traces: list[Trace], suite: Suite) -> dict[str, float]:
         _, five = best(lambda: whole(FIVE), 3)
         _, everything = best(lambda: whole(CHECKS), 3)
     return {
+        "file_to_trace_cpu_us_per_trace": round(reading / 2_000 * 1e6, 1),
         "file_to_graded_cpu_us_per_trace": round(cpu / 2_000 * 1e6, 1),
         "file_to_run_directory_traces_per_s": round(2_000 / five),
         "file_to_run_directory_all_checks_traces_per_s": round(2_000 / everything),
