@@ -72,7 +72,8 @@ def _sentence(item: ErrorDetails, model: type[BaseModel], loc: Location) -> str:
     if kind == "missing":
         return "is missing. Add it."
     if kind == "value_error":
-        return str(item["ctx"]["error"]) + "."
+        told = str(item["ctx"]["error"])
+        return told if told.endswith((".", "?")) else f"{told}."
     if kind == "literal_error":
         near = suggestion(found, str(item["ctx"]["expected"]).replace("'", "").replace(" or ", ", ").split(", "))
         return f"found {describe(found)}, expected {item['ctx']['expected']}.{near}"
