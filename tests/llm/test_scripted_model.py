@@ -48,6 +48,7 @@ def test_the_first_line_that_fits_answers(tmp_path: Path) -> None:
         ("[]", "answers.jsonl:2: found list, expected an object"),
         ('{"contains": 3, "text": "x"}', "answers.jsonl:2: contains: found 3"),
         ('{"contains": "x"}', "answers.jsonl:2: text: field required"),
+        ('{"anwser": {}, "text": "x"}', "answers.jsonl:2: unknown key 'anwser'.*Did you mean 'answer'"),
         ('{"txt": "x"}', "answers.jsonl:2: "),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 from pydantic import ValidationError
 
-from toolgrade.errors import ConfigError, JudgeError
+from toolgrade.errors import ConfigError, JudgeError, suggestion
 from toolgrade.llm.port import ModelRequest, ModelResponse
 
 Script = Callable[[ModelRequest], ModelResponse | str]
@@ -83,4 +83,9 @@ def _line(path: Path, number: int, raw: bytes) -> tuple[list[str], ModelResponse
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "record"
+        if first["type"] == "extra_forbidden":
+            near = suggestion(field, ("answer", "contains", *ModelResponse.model_fields))
+            raise ConfigError(
+                f"{where}: unknown key {field!r}; expected `answer` or `text` and, optionally, `contains`.{near}"
+            ) from error
         raise ConfigError(f"{where}: {field}: {first['msg'].lower()}") from error
