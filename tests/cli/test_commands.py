@@ -165,7 +165,9 @@ def test_diff_fails_on_a_regression(cli: Callable, tmp_path: Path) -> None:
     assert done.code == 1
     assert "arguments regressed in a (trial 0)" in done.out
     assert "field    cancel/id: 0 → 1" in done.out
-    assert cli("diff", "candidate", "base").code == 0
+    assert "FELL: arguments by 1.000" in done.out
+    back = cli("diff", "candidate", "base")
+    assert (back.code, "Nothing fell." in back.out) == (0, True)
     assert cli("diff", "base", "candidate", "--tolerance", "1").code == 0
 
 
@@ -179,6 +181,7 @@ def test_diff_lets_nothing_pass_that_nobody_graded(cli: Callable, tmp_path: Path
     done = cli("diff", "base", "torn")
     assert done.code == 2
     assert "1 only in the base: b (trial 3)" in done.out
+    assert "NOT DECIDED any more: 1 trace" in done.out
     assert cli("diff", "base", "torn", "--tolerance", "0.25").code == 0
     traces.write_text(whole)
     cases.write_text(cases.read_text().replace("      arguments:\n        - {tool: cancel, values: {id: A1}}\n", ""))
@@ -186,6 +189,7 @@ def test_diff_lets_nothing_pass_that_nobody_graded(cli: Callable, tmp_path: Path
     done = cli("diff", "base", "unstated")
     assert done.code == 2
     assert "arguments decided in the base only: a (trial 0), a (trial 1)" in done.out
+    assert "NOT DECIDED any more: arguments in 2 of 2" in done.out
 
 
 def test_diff_names_what_moved(cli: Callable, tmp_path: Path) -> None:

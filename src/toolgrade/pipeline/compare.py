@@ -87,17 +87,31 @@ class Comparison(Frozen):
     movements: tuple[Movement, ...]
     judged: tuple[JudgedDifference, ...] = ()
 
-    def exit_code(self, tolerance: float) -> int:
-        """Return 2 where the candidate leaves out or undecided more than `tolerance` allows, 1 where a rate fell.
+    def lost(self, tolerance: float) -> list[str]:
+        """Name what the candidate leaves out or undecided of what the base decided, by more than `tolerance` allows."""
+        whole = len(self.only_base)
+        names = [f"{whole} trace{'s' * (whole > 1)}"] if whole > tolerance * (self.paired + whole) else []
+        return names + [
+            f"{check.check} in {len(check.lost)} of {check.paired + len(check.lost)}"
+            for check in self._checks()
+            if check.undecided_beyond(tolerance)
+        ]
 
-        That is the rate of a check, or the corrected rate of a trusted judge beyond doubt.
-        """
-        checks = [check for name, check in self.checks.items() if name != "aggregate"]
-        missing = len(self.only_base) > tolerance * (self.paired + len(self.only_base))
-        if missing or any(check.undecided_beyond(tolerance) for check in checks):
-            return 2
-        fell = any(check.beyond(tolerance) for check in checks) or any(one.dropped(tolerance) for one in self.judged)
-        return 1 if fell else 0
+    def fell(self, tolerance: float) -> list[str]:
+        """Name the checks whose rate fell by more than `tolerance`, and dimensions whose corrected one surely did."""
+        checks = [
+            f"{check.check} by {-(check.difference.value or 0):.3f}"
+            for check in self._checks()
+            if check.beyond(tolerance)
+        ]
+        return checks + [f"{one.dimension} as corrected" for one in self.judged if one.dropped(tolerance)]
+
+    def _checks(self) -> list[CheckComparison]:
+        return [check for name, check in self.checks.items() if name != "aggregate"]
+
+    def exit_code(self, tolerance: float) -> int:
+        """Return 2 where something is `lost`, 1 where something `fell`, else 0."""
+        return 2 if self.lost(tolerance) else 1 if self.fell(tolerance) else 0
 
 
 def compare_runs(base: Path, candidate: Path, labels: LabelsOf = nobody) -> Comparison:

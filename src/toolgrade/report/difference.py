@@ -36,6 +36,20 @@ def print_comparison(console: Console, comparison: Comparison, tolerance: float)
         console.print(Text(printable(judged_line(one, tolerance)), style), soft_wrap=True)
     if comparison.movements:
         _movements(console, comparison.movements)
+    _verdict(console, comparison, tolerance)
+
+
+def _verdict(console: Console, comparison: Comparison, tolerance: float) -> None:
+    """Say last what the exit code is for."""
+    allowed = f" by more than {tolerance:g}" if tolerance else ""
+    fell, lost = comparison.fell(tolerance), comparison.lost(tolerance)
+    console.print()
+    if fell:
+        console.print(Text(f"FELL{allowed}: {', '.join(fell)}", "bold red"), soft_wrap=True)
+    if lost:
+        console.print(Text(f"NOT DECIDED any more{allowed}: {', '.join(lost)}", "bold yellow"), soft_wrap=True)
+    if not fell and not lost:
+        console.print(f"Nothing fell{allowed}.", style="green")
 
 
 def _notes(console: Console, check: CheckComparison) -> None:
