@@ -67,18 +67,19 @@ class Judging:
         Raises:
             ConfigError: a question does not fit its prompt, a `replay` miss, or no price under a ceiling.
         """
+        seen, self._seen = self._seen, Seen({}, [])
         with self.options.open_cache() as cache:
-            known = self._known(cache)
+            known = self._known(seen, cache)
             if known is not None:
                 answers = Answers(verdicts=known)
             else:
-                answers = asyncio.run(self._ask(self._asks(results), cache))
-        return Judged(self.panels, self.trust, self._seen, answers)
+                answers = asyncio.run(self._ask(self._asks(results, seen), cache))
+        return Judged(self.panels, self.trust, seen, answers)
 
-    def _known(self, cache: VerdictCache) -> dict[str, Verdict] | None:
+    def _known(self, seen: Seen, cache: VerdictCache) -> dict[str, Verdict] | None:
         """Return the verdicts on everything seen, None where the cache lacks one."""
         known: dict[str, Verdict] = {}
-        keys = [key for its in self._seen.keys.values() for key in its]
+        keys = [key for its in seen.keys.values() for key in its]
         for start in range(0, len(keys), LOOKUP):
             chunk = keys[start : start + LOOKUP]
             known |= cache.get_many(chunk)
@@ -94,15 +95,15 @@ class Judging:
         finally:
             await model.aclose()
 
-    def _asks(self, results: Iterable[TraceResult]) -> Iterator[Ask]:
+    def _asks(self, results: Iterable[TraceResult], seen: Seen) -> Iterator[Ask]:
         asked: set[str] = set()
-        for result, ids in zip(results, self._seen.ids, strict=True):
+        for result, ids in zip(results, seen.ids, strict=True):
             for name, check in result.checks.items():
                 for question, known_as in zip(check.questions, ids[name], strict=True):
                     panel = self.panels.get(question.dimension)
                     if panel is not None and known_as not in asked:
                         asked.add(known_as)
-                        yield from panel.asks(question, self._seen.keys[known_as])
+                        yield from panel.asks(question, seen.keys[known_as])
 
     def plan(self, results: Iterable[TraceResult], price: PriceOf) -> JudgePlan:
         """Return what `ask` would ask and about what it would cost; nothing is asked.
