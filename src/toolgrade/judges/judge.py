@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolgrade.core.identity import content_hash, text_hash
+from toolgrade.core.identity import content_hash
 from toolgrade.core.model import Frozen
 from toolgrade.core.verdict import Evidence, Question, Verdict
 from toolgrade.errors import CeilingReached, ConfigError, JudgeError, JudgeUnavailable
@@ -86,8 +86,7 @@ class Judge:
 
     def key(self, question_id: str, replicate: int = 0) -> str:
         """Return the cache key: this judge, the question's fields before fencing (by its id), the replicate."""
-        # The canonical JSON of the three, written out: every question of a run has a key, and ids hold no quotes.
-        return text_hash(f'{{"judge":"{self.id}","question":"{question_id}","replicate":{replicate}}}')
+        return content_hash({"judge": self.id, "question": question_id, "replicate": replicate})
 
     def prepare(self, question: Question, tag: str | None = None) -> Prepared:
         """Return the question's fields, cleaned, cut and fenced with a fresh tag, in the prompt.

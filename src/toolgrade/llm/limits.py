@@ -100,15 +100,15 @@ class LimitedModel:
     async def _paced(self, request: ModelRequest) -> ModelResponse:
         if self._requests is not None:
             await self._requests.take(1)
-        if self._tokens is None:
-            await self._turns.take()
-            return await self._model.complete(request)
-        expected = estimated_tokens(request) + request.params.max_tokens
-        await self._tokens.take(expected)
+        expected = 0
+        if self._tokens is not None:
+            expected = estimated_tokens(request) + request.params.max_tokens
+            await self._tokens.take(expected)
         await self._turns.take()
         response = await self._model.complete(request)
-        if response.input_tokens is not None and response.output_tokens is not None:
-            self._tokens.correct(response.input_tokens + response.output_tokens - expected)
+        told, said = response.input_tokens, response.output_tokens
+        if self._tokens is not None and told is not None and said is not None:
+            self._tokens.correct(told + said - expected)
         return response
 
     async def aclose(self) -> None:
