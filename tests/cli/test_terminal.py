@@ -84,6 +84,18 @@ def test_no_progress_in_ci(folder: Path) -> None:
     assert "graded traces:" not in on_a_terminal(folder, *given, CI="true")
 
 
+@pytest.mark.parametrize(("least", "code"), [("0.1", 0), ("0.9", 1)])
+def test_a_report_that_nobody_reads_to_its_end_keeps_its_exit_code(folder: Path, least: str, code: int) -> None:
+    """Two traces of case a: one has the right value, one has not, so arguments are at 0.5."""
+    env = os.environ | {"PYTHONPATH": str(SRC)}
+    given = ["grade", "traces.jsonl", "--cases", "cases.yaml", "--fail-under", f"arguments={least}", "--out", "run"]
+    command = [sys.executable, "-m", "toolgrade", *given]
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
+        assert run.stdout is not None
+        run.stdout.close()
+    assert run.returncode == code
+
+
 def test_a_reader_that_stops_reading_is_no_crash(folder: Path) -> None:
     env = os.environ | {"PYTHONPATH": str(SRC)}
     command = [sys.executable, "-m", "toolgrade", "explain"]

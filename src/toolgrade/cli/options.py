@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,9 +37,16 @@ def tools_from(path: Path | None) -> dict[str, ToolSpec] | None:
     return load_tools(path) if path is not None else None
 
 
+class _Terminal(Console):
+    def on_broken_pipe(self) -> None:
+        """Say no more where the reader has gone (`| head`), and let the command end with its own exit code."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
+
+
 def terminal() -> Console:
     """Return the console that results are printed on: colours only where a person looks on."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    return _Terminal(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 class Counter:
