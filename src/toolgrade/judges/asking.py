@@ -50,6 +50,7 @@ class Asking:
             ConfigError: a question does not fit its prompt, a `replay` miss, or no price under a ceiling.
         """
         answers = Answers()
+        failed: ToolgradeError | None = None
         queue: asyncio.Queue[Ask | None] = asyncio.Queue(self._concurrency)
         try:
             async with asyncio.TaskGroup() as group:
@@ -60,11 +61,13 @@ class Asking:
                 for _ in range(self._concurrency):
                     await queue.put(None)
         except* ToolgradeError as errors:
-            raise _first(errors) from None
+            failed = _first(errors)  # raised below: Python 3.11.2 wraps what is raised here in one more group
         except* asyncio.CancelledError:
             answers.interrupted, answers.stopped = True, "interrupted"
             if (task := asyncio.current_task()) is not None:
                 task.uncancel()
+        if failed is not None:
+            raise failed
         return answers
 
     def _misses(self, asks: Iterable[Ask], answers: Answers, progress: Callable[[int], None]) -> Iterator[Ask]:
