@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def main() -> None:
     gates = {name: best(lambda c=checks: grade_all(repeated, suite, c)) for name, checks in sets().items()}
     report: dict[str, Any] = {
         "benchmark": "gates",
+        "python": platform.python_version(),
         "traces": len(repeated),
         "calls": calls,
         "gates_traces_per_s": round(len(repeated) / gates["five"][1]),

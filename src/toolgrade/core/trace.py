@@ -28,8 +28,10 @@ def is_finite(value: Any) -> bool:
 
 
 def _finite(value: Any) -> Any:
+    if value is None or value.__class__ is str:
+        return value
     try:
-        fine = value.__class__ is str or value is None or is_finite(value)
+        fine = is_finite(value)
     except RecursionError:
         raise ValueError("is nested deeper than can be followed; expected a few hundred levels at most") from None
     if not fine:

@@ -6,14 +6,12 @@ unordered among themselves. A *turn* is the 1-based ordinal of the user message 
 
 from __future__ import annotations
 
-from collections import deque
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
 
 from toolgrade.core.tool import ToolSpec
-from toolgrade.core.trace import ToolCall, ToolResult, Trace
+from toolgrade.core.trace import ToolCall, ToolResult, Trace, Usage
 
 
 class CallView(NamedTuple):
@@ -44,64 +42,48 @@ class TraceView:
     """A trace read once: the calls (also by tool, in `calls_of`), what each side said, and the tools on offer.
 
     `names` are the tools called, in the order of the calls. `tools` are those given by the caller, else those
-    that the trace recorded, else empty.
+    that the trace recorded, else empty; with `tools_are_recorded`, what is wrong with them is the trace's fault.
+    `tokens` and `latency_ms` are the trace's own, else the sum over messages, None where neither is known.
     """
 
     def __init__(self, trace: Trace, tools: dict[str, ToolSpec] | None = None) -> None:
         self.trace = trace
-        self._tools = tools
+        self.tools_are_recorded = tools is None
+        self.tools = {tool.name: tool for tool in trace.tools or ()} if tools is None else tools
         self.calls: list[CallView] = []
         self.names: list[str] = []
         self.calls_of: dict[str, list[CallView]] = {}
         self.steps = 0
         self.turns = 0
         self.unmatched_results: list[tuple[int, ToolResult]] = []
-        self._read()
+        messages = list(map(vars, trace.messages))  # dictionaries are looked up several times faster than models
+        self.tokens = _tokens(trace.usage, messages)
+        self.latency_ms = _latency(trace.latency_ms, messages)
+        self._read(messages)
 
-    @property
-    def tools_are_recorded(self) -> bool:
-        """Whether the tools are those that the trace recorded: then what is wrong with them is the trace's fault."""
-        return self._tools is None
-
-    @cached_property
-    def tools(self) -> dict[str, ToolSpec]:
-        """The tools on offer, by name."""
-        if self._tools is not None:
-            return self._tools
-        return {tool.name: tool for tool in self.trace.tools or ()}
-
-    @cached_property
-    def tokens(self) -> int | None:
-        """The tokens of the run: its own total, else the sum over messages, None where neither is known."""
-        usage = self.trace.usage
-        if usage is not None and usage.total is not None:
-            return usage.total
-        usages = [usage for message in self.trace.messages if (usage := message.usage) is not None]
-        totals = [total for usage in usages if (total := usage.total) is not None]
-        return sum(totals) if totals else None
-
-    def _read(self) -> None:
+    def _read(self, messages: list[dict[str, Any]]) -> None:
         step = turn = 0
         raw: list[tuple[int, int, int, ToolCall]] = []
         open_calls: dict[int, ToolCall] = {}
-        by_id: dict[str | None, deque[int]] = {}
-        results: dict[int, tuple[ToolResult, int]] = {}
-        for number, message in enumerate(self.trace.messages):
-            role = message.role
+        by_id: dict[str | None, list[int]] = {}
+        results: list[tuple[ToolResult, int] | tuple[None, None]] = []
+        for number, message in enumerate(messages):
+            role = message["role"]
             if role == "assistant":
                 step += 1
-                for call in message.tool_calls:
+                for call in message["tool_calls"]:
                     index = len(raw)
                     open_calls[index] = call
-                    queue = by_id.get(call.id)
-                    if queue is None:
-                        by_id[call.id] = deque((index,))
+                    call_id = call.id
+                    if call_id in by_id:
+                        by_id[call_id].append(index)
                     else:
-                        queue.append(index)
+                        by_id[call_id] = [index]
                     raw.append((step, turn, number, call))
+                    results.append(_NO_RESULT)
             elif role == "user":
                 turn += 1
-            elif (result := message.result) is not None:
+            elif (result := message["result"]) is not None:
                 answered = _answered(result, open_calls, by_id)
                 if answered is None:
                     self.unmatched_results.append((number, result))
@@ -109,9 +91,9 @@ class TraceView:
                     del open_calls[answered]
                     results[answered] = (result, number)
         self.steps, self.turns = step, turn
-        for index, (at_step, at_turn, number, call) in enumerate(raw):
-            made = CallView(index, at_step, at_turn, number, call, *results.get(index, _NO_RESULT))
-            name = call.name
+        for index, place in enumerate(raw):
+            made = CallView(index, *place, *results[index])
+            name = made.call.name
             self.calls.append(made)
             self.names.append(name)
             if name in self.calls_of:
@@ -133,12 +115,28 @@ class TraceView:
         return out
 
 
-def _answered(result: ToolResult, open_calls: dict[int, ToolCall], by_id: dict[str | None, deque[int]]) -> int | None:
+def _tokens(whole: Usage | None, messages: list[dict[str, Any]]) -> int | None:
+    if whole is not None and whole.total is not None:
+        return whole.total
+    usages = [usage for message in messages if (usage := message["usage"]) is not None]
+    totals = [total for usage in usages if (total := usage.total) is not None]
+    return sum(totals) if totals else None
+
+
+def _latency(whole: float | None, messages: list[dict[str, Any]]) -> float | None:
+    if whole is not None:
+        return whole
+    timed = [spent for message in messages if (spent := message["latency_ms"]) is not None]
+    return sum(timed) if timed else None
+
+
+def _answered(result: ToolResult, open_calls: dict[int, ToolCall], by_id: dict[str | None, list[int]]) -> int | None:
     """Return the index of the open call that this result answers: by id, else the oldest of its name."""
-    if result.call_id is not None:
-        queue = by_id.get(result.call_id, deque())
-        while queue:
-            index = queue.popleft()
+    call_id = result.call_id
+    if call_id is not None:
+        same_id = by_id.get(call_id)
+        while same_id:
+            index = same_id.pop(0)
             if index in open_calls:  # a result without an id may have answered it
                 return index
         return None

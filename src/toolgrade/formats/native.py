@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from toolgrade.core.model import construct
 from toolgrade.core.result import Origin
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Trace
@@ -46,7 +47,7 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _record(source: str, place: str, index: int, raw: bytes, reader: _Reader) -> Record:
-    origin = Origin(source=source, index=index, sha256=digest(raw))
+    origin = construct(Origin, source=source, index=index, sha256=digest(raw))
     try:
         return Record(origin, trace=reader.trace(raw))
     except ValidationError as error:

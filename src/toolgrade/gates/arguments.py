@@ -7,6 +7,7 @@ from typing import Any
 
 from toolgrade.core.expected import ArgumentsExpected
 from toolgrade.core.finding import Finding, Place
+from toolgrade.core.model import construct
 from toolgrade.core.schema import SchemaError, pointer
 from toolgrade.core.verdict import CheckResult, Question, Status
 from toolgrade.core.view import CallView, TraceView
@@ -44,7 +45,7 @@ def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceV
     except ConfigError as problem:
         if not view.tools_are_recorded:
             raise
-        return CheckResult(check="arguments", status="trace_error", reason=f"recorded {problem}")
+        return construct(CheckResult, check="arguments", status="trace_error", reason=f"recorded {problem}")
 
 
 def _schema_errors(made: CallView, view: TraceView) -> list[SchemaError]:
@@ -74,19 +75,21 @@ class _Ledger:
         else:
             counts[what] = counts.get(what, 0) + 1
 
+    def suspects(self, made: CallView) -> bool:
+        """Return whether `intrinsic` may find something in a call: most calls need no more than this look."""
+        return made.number in self.broken or holds_placeholder(made.call.arguments)
+
     def intrinsic(self, made: CallView, pair: Pair | None) -> set[str]:
         """Report schema errors and placeholders of a call that `pair` may have decided; return their pointers."""
-        errors = self.broken.get(made.number, [])
-        if holds_placeholder(made.call.arguments):
-            errors = errors + _placeholders(made, self.sources, pair)
-        if not errors:
-            return set()
+        errors = self.broken.get(made.number, []) + _placeholders(made, self.sources, pair)
         faulty = dict.fromkeys(_parameter(error.pointer) for error in errors)
         for error in errors:
             self.count(made.call.name, _parameter(error.pointer), error.name)
             place = _place(made, error.pointer)
             self.findings.append(
-                Finding(name=error.name, place=place, expected=error.expected, actual=error.actual, note=error.note)
+                construct(
+                    Finding, name=error.name, place=place, expected=error.expected, actual=error.actual, note=error.note
+                )
             )
         wrong = {name for name, found in pair.fields.items() if not is_right(found)} if pair is not None else set()
         if not (wrong and "$" in faulty):  # unreadable arguments are wrong in every expected field already
@@ -96,7 +99,8 @@ class _Ledger:
     def result(self, basis: Any, score: float, units: int, counts: tuple[int, int, int]) -> CheckResult:
         status: Status = "failed" if self.findings else "unknown" if self.open else "passed"
         expected, matched, given = counts
-        return CheckResult(
+        return construct(
+            CheckResult,
             check="arguments",
             status=status,
             basis=basis,
@@ -117,11 +121,11 @@ class _Ledger:
 def _intrinsic(view: TraceView, broken: dict[int, list[SchemaError]]) -> CheckResult:
     if not broken and not any(made.call.name in view.tools for made in view.calls):
         reason = "no schema of a called tool is known" if view.calls else "no tool was called"
-        return CheckResult(check="arguments", status="not_applicable", reason=reason)
+        return construct(CheckResult, check="arguments", status="not_applicable", reason=reason)
     ledger = _Ledger(view, broken)
     given = sum(max(1, len(made.call.arguments or ())) for made in view.calls)
     for made in view.calls:
-        faulty = ledger.intrinsic(made, None)
+        faulty = ledger.intrinsic(made, None) if ledger.suspects(made) else set()
         if made.call.name in view.tools and (values := _ungrounded(made, view, ledger.sources, faulty)):
             ledger.open.append((made, values))
     score = max(0.0, 1 - ledger.further / given)
@@ -145,7 +149,8 @@ def _against(
         if any(pair.fields.values()):
             _report(pair, pair.made, ledger)
     for made in view.calls:
-        ledger.intrinsic(made, decided.get(made.number))
+        if ledger.suspects(made):
+            ledger.intrinsic(made, decided.get(made.number))
     units = total + ledger.further
     return ledger.result("expected", matched / units if units else 1.0, units, (total, matched, given))
 
@@ -189,13 +194,15 @@ def _wrong(made: CallView, differences: Sequence[Difference]) -> Finding:
     more = f"and {len(closed) - 1} more in this parameter" if len(closed) > 1 else None
     note = "; ".join(part for part in (first.note, more) if part) or None
     place = _place(made, first.pointer)
-    return Finding(name="wrong_value", place=place, expected=first.expected, actual=first.actual, note=note)
+    return construct(Finding, name="wrong_value", place=place, expected=first.expected, actual=first.actual, note=note)
 
 
 def _no_call(pair: Pair) -> Finding:
     wanted = pair.entry.values or {path: rule.kind for path, rule in pair.entry.compare.items()} or "a call"
     note = "no call of this tool is left for this entry"
-    return Finding(name="wrong_value", place=Place(tool=pair.entry.tool), expected=wanted, note=note)
+    return construct(
+        Finding, name="wrong_value", place=construct(Place, tool=pair.entry.tool), expected=wanted, note=note
+    )
 
 
 def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[SchemaError]:
@@ -243,13 +250,13 @@ def _question(made: CallView, evidence: Evidence, values: _Values, units: int) -
         dimension="argument_grounding",
         place=place,
         fields=evidence.fields(made, shown),
-        on_fail=(Finding(name="ungrounded_value", place=place, expected=meant, actual=actual),),
+        on_fail=(construct(Finding, name="ungrounded_value", place=place, expected=meant, actual=actual),),
         weight=len({_parameter(one) for one in values}) / units,
     )
 
 
 def _place(made: CallView, at: str | None) -> Place:
-    return Place(step=made.step, turn=made.turn, tool=made.call.name, call=made.number, pointer=at or None)
+    return construct(Place, step=made.step, turn=made.turn, tool=made.call.name, call=made.number, pointer=at or None)
 
 
 def _parameter(at: str) -> str:

@@ -69,6 +69,11 @@ def compare_call(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: 
     return result
 
 
+def differences(expected: Any, actual: Any, at: Location) -> Sequence[Difference]:
+    """Return the differences between two values, both at `at`, where no comparator says otherwise."""
+    return tuple(_walk(expected, actual, at, at, {}))
+
+
 def _with_defaults(entry: ArgumentsExpected, arguments: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with the schema's defaults in place of what was left out and the entry speaks of."""
     if not entry.default_is_absent or not defaults:
@@ -187,8 +192,7 @@ def _loose(
         return
     complete = len(expected) <= len(actual) if subset else len(expected) == len(actual)
     if complete and not any(len(place) > len(at) and place[: len(at)] == at for place in rules):
-        wanted, given = Counter(map(fingerprint, expected)), Counter(map(fingerprint, actual))
-        complete = wanted <= given if subset else wanted == given
+        complete = equal(expected, actual) or _holds(actual, expected, subset)
     elif complete:
         found = [
             [list(_walk(item, got, (*at, row), (*there, column), rules)) for column, got in enumerate(actual)]
@@ -201,6 +205,11 @@ def _loose(
             yield from (one for pair in pairs for one in pair)
     if not complete:
         yield Difference(pointer(there), told(comparator, list(expected)), actual)
+
+
+def _holds(actual: Sequence[Any], expected: Sequence[Any], subset: bool) -> bool:
+    wanted, given = Counter(map(fingerprint, expected)), Counter(map(fingerprint, actual))
+    return wanted <= given if subset else wanted == given
 
 
 def _fit(differences: list[Difference]) -> float:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from toolgrade.core.expected import EfficiencyExpected
 from toolgrade.core.finding import Finding, FindingName, Place
+from toolgrade.core.model import construct
 from toolgrade.core.verdict import CheckResult, Status
 from toolgrade.core.view import CallView, TraceView
-from toolgrade.gates.equality import fingerprint
+from toolgrade.gates.equality import equal, fingerprint
 
 
 class _Waste(NamedTuple):
@@ -37,7 +38,9 @@ def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> Ch
     calls = len(view.calls)
     detail = {"steps": view.steps, "calls": calls, "tokens": tokens}
     if expected is None and not calls:
-        return CheckResult(check="efficiency", status="not_applicable", reason="no tool was called", detail=detail)
+        return construct(
+            CheckResult, check="efficiency", status="not_applicable", reason="no tool was called", detail=detail
+        )
     waste = _waste(view)
     findings = [_finding(one) for one in waste]
     score = 1 - sum(one.idle for one in waste) / calls if calls else 1.0
@@ -56,10 +59,11 @@ def check_efficiency(expected: EfficiencyExpected | None, view: TraceView) -> Ch
             elif used > limit:
                 score = min(score, limit / used)
                 findings.append(
-                    Finding(name="over_budget", expected=f"at most {limit} {what}", actual=f"{used} {what}")
+                    construct(Finding, name="over_budget", expected=f"at most {limit} {what}", actual=f"{used} {what}")
                 )
     status: Status = "failed" if findings else "unknown" if undecided else "passed"
-    return CheckResult(
+    return construct(
+        CheckResult,
         check="efficiency",
         status=status,
         basis="intrinsic" if expected is None else "expected",
@@ -113,13 +117,25 @@ def _waits(group: list[CallView], polled: list[int]) -> bool:
 
 
 def _equal_calls(calls: list[CallView]) -> list[list[CallView]]:
+    told = [made for made in calls if made.result is not None]  # nobody knows what the others brought
+    if len(told) == 2:  # the usual number: to compare two takes less than to make keys of them
+        return [told] if _same(_given(told[0]), _given(told[1])) else []
     same: dict[Hashable, list[CallView]] = {}
-    for made in calls:
-        if made.result is None:  # nobody knows what it brought
-            continue
-        arguments = made.call.arguments
-        same.setdefault(_key(made.call.arguments_raw if arguments is None else arguments), []).append(made)
+    for made in told:
+        same.setdefault(_key(_given(made)), []).append(made)
     return [group for group in same.values() if len(group) > 1]
+
+
+def _given(made: CallView) -> Any:
+    arguments = made.call.arguments
+    return made.call.arguments_raw if arguments is None else arguments
+
+
+def _same(one: Any, two: Any) -> bool:
+    try:
+        return equal(one, two)
+    except RecursionError:  # nested without end: like nothing else
+        return False
 
 
 def _told(made: CallView) -> Hashable:
@@ -165,7 +181,12 @@ def _finding(waste: _Waste) -> Finding:
     count = len(waste.calls)
     wanted: Any = "one call, or another result" if waste.name == "loop" else "one call"
     note = f"steps {first.step} to {last.step}" + (f", {waste.note}" if waste.note else "")
-    place = Place(step=last.step, turn=last.turn, tool=last.call.name, call=last.number)
-    return Finding(
-        name=waste.name, place=place, expected=wanted, actual=f"{count} equal calls with equal results", note=note
+    place = construct(Place, step=last.step, turn=last.turn, tool=last.call.name, call=last.number)
+    return construct(
+        Finding,
+        name=waste.name,
+        place=place,
+        expected=wanted,
+        actual=f"{count} equal calls with equal results",
+        note=note,
     )

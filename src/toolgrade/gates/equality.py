@@ -12,12 +12,21 @@ def equal(left: Any, right: Any) -> bool:
     Raises:
         RecursionError: the values are nested deeper than the interpreter follows.
     """
-    if isinstance(left, str):  # most values are texts, and need no more
-        return bool(left == right)
+    kind = left.__class__
+    if kind is str:  # most values are texts, and need no more
+        same: bool = left == right
+        return same
+    if kind is int or kind is float:
+        return right.__class__ is not bool and bool(left == right or (left != left and right != right))
     if isinstance(left, dict):
-        if not isinstance(right, dict) or left.keys() != right.keys():
+        if not isinstance(right, dict) or len(left) != len(right):
             return False
-        return all(map(equal, left.values(), map(right.__getitem__, left)))
+        for key, item in left.items():
+            if key not in right:
+                return False
+            if not equal(item, right[key]):
+                return False
+        return True
     if isinstance(left, (list, tuple)):
         return isinstance(right, (list, tuple)) and len(left) == len(right) and all(map(equal, left, right))
     if isinstance(left, bool) or isinstance(right, bool):

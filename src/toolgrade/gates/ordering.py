@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolgrade.core.expected import OrderingExpected
 from toolgrade.core.finding import Finding, Place
+from toolgrade.core.model import construct
 from toolgrade.core.verdict import CheckResult
 from toolgrade.core.view import CallView, TraceView
 
@@ -17,11 +18,12 @@ def check_ordering(expected: tuple[OrderingExpected, ...] | None, view: TraceVie
     `detail`: `{"constraints": n, "held": n}`.
     """
     if expected is None:
-        return CheckResult(check="ordering", status="not_applicable", reason="the case expects no order")
+        return construct(CheckResult, check="ordering", status="not_applicable", reason="the case expects no order")
     calls = view.calls_of
     total = len(expected)
     if not any(constraint.after in calls for constraint in expected):
-        return CheckResult(
+        return construct(
+            CheckResult,
             check="ordering",
             status="not_applicable",
             basis="expected",
@@ -35,7 +37,8 @@ def check_ordering(expected: tuple[OrderingExpected, ...] | None, view: TraceVie
         if (found := _violation(calls.get(constraint.before, []), calls.get(constraint.after, []), constraint))
     )
     held = total - len(findings)
-    return CheckResult(
+    return construct(
+        CheckResult,
         check="ordering",
         status="failed" if findings else "passed",
         basis="expected",
@@ -50,15 +53,17 @@ def _violation(before: list[CallView], after: list[CallView], constraint: Orderi
     if not after:
         return None
     first = after[0]
-    place = Place(step=first.step, turn=first.turn, tool=constraint.after, call=first.number)
-    wanted = f"a call of {constraint.before} before"
-    if not before:
-        return Finding(name="missing_predecessor", place=place, expected=wanted, actual="no such call in the trace")
-    earliest = before[0].step
-    early = sum(made.step <= earliest for made in after)
-    if not early:
+    earliest = before[0].step if before else None
+    if earliest is not None and first.step > earliest:
         return None
+    place = construct(Place, step=first.step, turn=first.turn, tool=constraint.after, call=first.number)
+    wanted = f"a call of {constraint.before} before"
+    if earliest is None:
+        return construct(
+            Finding, name="missing_predecessor", place=place, expected=wanted, actual="no such call in the trace"
+        )
+    early = sum(made.step <= earliest for made in after)
     same = "in the same message" if first.step == earliest else f"at step {earliest}"
     note = f"{early} calls came too early" if early > 1 else None
     actual = f"its first call {same}"
-    return Finding(name="order_violated", place=place, expected=wanted, actual=actual, note=note)
+    return construct(Finding, name="order_violated", place=place, expected=wanted, actual=actual, note=note)

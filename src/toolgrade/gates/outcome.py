@@ -6,6 +6,7 @@ from typing import Any
 
 from toolgrade.core.expected import OutcomeExpected, StateAssertion
 from toolgrade.core.finding import Finding, Place
+from toolgrade.core.model import construct
 from toolgrade.core.verdict import CheckResult, Status
 from toolgrade.core.view import TraceView
 from toolgrade.gates.equality import equal
@@ -21,7 +22,7 @@ def check_outcome(expected: OutcomeExpected | None, view: TraceView) -> CheckRes
     `detail`: `{"assertions": n, "held": n, "basis": "environment" | "recorded_verdict"}`.
     """
     if expected is None:
-        return CheckResult(check="outcome", status="not_applicable", reason="the case expects no outcome")
+        return construct(CheckResult, check="outcome", status="not_applicable", reason="the case expects no outcome")
     basis = view.trace.final_state_basis
     recorded = view.trace.final_state is not None
     findings: list[Finding] = []
@@ -37,7 +38,8 @@ def check_outcome(expected: OutcomeExpected | None, view: TraceView) -> CheckRes
     undecided = len(expected.state) if not recorded else 0
     status: Status = "failed" if findings else "unknown" if undecided else "passed"
     held = total - undecided - len(findings)
-    return CheckResult(
+    return construct(
+        CheckResult,
         check="outcome",
         status=status,
         basis="expected",
@@ -68,8 +70,13 @@ def _mismatch(assertion: StateAssertion, state: Any, note: str | None) -> Findin
         actual = {"count": len(nodes)}
     if relation == "equals" and len(nodes) > 1:
         note = f"the path selects {len(nodes)} values, equals takes one" + (f"; {note}" if note else "")
-    return Finding(
-        name="state_mismatch", place=Place(pointer=assertion.path), expected=wanted, actual=actual, note=note
+    return construct(
+        Finding,
+        name="state_mismatch",
+        place=construct(Place, pointer=assertion.path),
+        expected=wanted,
+        actual=actual,
+        note=note,
     )
 
 
@@ -78,7 +85,8 @@ def _missing(output: str, texts: list[str]) -> Finding | None:
         return None
     folded = _folded(output)
     near = any(folded in _folded(text) for text in texts)
-    return Finding(
+    return construct(
+        Finding,
         name="missing_output",
         expected=output,
         actual=f"not in any of {len(texts)} answers",

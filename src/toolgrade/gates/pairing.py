@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from toolgrade.core.expected import ArgumentsExpected
 from toolgrade.core.view import CallView, TraceView
 from toolgrade.gates.assignment import assign
-from toolgrade.gates.difference import Difference, Fields, compare_call, parameter_of
+from toolgrade.gates.difference import Difference, Fields, compare_call, differences, parameter_of
 from toolgrade.gates.equality import equal
 
 _OPEN = 0.999
@@ -33,76 +33,105 @@ def paired(expected: tuple[ArgumentsExpected, ...], view: TraceView) -> list[Pai
         rows.setdefault(entry.tool, []).append(index)
     pairs: dict[int, Pair] = {}
     for tool, indices in rows.items():
-        entries = [expected[index] for index in indices]
-        pairs |= zip(indices, _of_one_tool(entries, view.calls_of.get(tool, []), view), strict=True)
+        calls = view.calls_of.get(tool, ())
+        spec = view.tools.get(tool)
+        defaults = spec.argument_schema.defaults if spec is not None else {}
+        if len(indices) == 1:
+            pairs[indices[0]] = _alone(expected[indices[0]], calls, defaults)
+        else:
+            entries = [expected[index] for index in indices]
+            pairs |= zip(indices, _together(entries, calls, defaults), strict=True)
     return [pairs[index] for index in range(len(expected))]
 
 
-def _of_one_tool(entries: list[ArgumentsExpected], calls: list[CallView], view: TraceView) -> list[Pair]:
-    met = _first_met(entries, calls)
-    if met is not None:
-        return [Pair(entry, made, dict.fromkeys(entry.values, ())) for entry, made in zip(entries, met, strict=True)]
-    tool = view.tools.get(entries[0].tool)
-    defaults = tool.argument_schema.defaults if tool is not None else {}
-    if len(entries) == len(calls) == 1:
-        return [Pair(entries[0], calls[0], _fields(entries[0], calls[0], defaults))]
-    looks = [[_look(entry, made, defaults, len(entries)) for made in calls] for entry in entries]
-    pairs = []
-    for row, column in enumerate(assign([[look.weight for look in looks_of] for looks_of in looks])):
-        one, fields = (None, None) if column is None else (calls[column], looks[row][column].fields)
-        pairs.append(Pair(entries[row], one, fields or _fields(entries[row], one, defaults)))
-    return pairs
+def _alone(entry: ArgumentsExpected, calls: Sequence[CallView], defaults: dict[str, Any]) -> Pair:
+    """Return the only entry of a tool with the first of the calls that meet it best."""
+    best: CallView | None = None
+    top = _NO_LOOK
+    for made in calls:
+        look = _look(entry, made.call.arguments, defaults)
+        if look.weight > top.weight:
+            best, top = made, look
+            if look is _MET:
+                break
+    return _pair(entry, best, top, defaults)
 
 
-def _first_met(entries: list[ArgumentsExpected], calls: list[CallView]) -> list[CallView] | None:
-    """Return for each entry the first free call that meets it in full; None where that leaves one over.
+def _together(entries: list[ArgumentsExpected], calls: Sequence[CallView], defaults: dict[str, Any]) -> list[Pair]:
+    looks = [[_look(entry, made.call.arguments, defaults) for made in calls] for entry in entries]
+    taken: Sequence[int | None] | None = _first_met(looks)
+    if taken is None:
+        # so much more for all fields that no sum of shares outweighs it
+        bonus = len(entries)
+        taken = assign([[one.weight + bonus if one.weight > 1 else one.weight for one in row] for row in looks])
+    return [
+        _pair(entry, None, _NO_LOOK, defaults) if column is None else _pair(entry, calls[column], row[column], defaults)
+        for entry, row, column in zip(entries, looks, taken, strict=True)
+    ]
+
+
+def _first_met(looks: list[list[_Look]]) -> list[int] | None:
+    """Return for each row the first free column that meets it in full; None where that leaves one over.
 
     Where it leaves none over, no assignment weighs more, and most traces need no other.
     """
-    taken: list[CallView] = []
-    for entry in entries:
-        for made in calls:
-            if made not in taken and _meets(entry, made.call.arguments):
-                taken.append(made)
-                break
-        else:
+    taken: list[int] = []
+    for row in looks:
+        column = next((column for column, look in enumerate(row) if look is _MET and column not in taken), None)
+        if column is None:
             return None
+        taken.append(column)
     return taken
 
 
-def _meets(entry: ArgumentsExpected, given: dict[str, Any] | None) -> bool:
-    """Return whether a call has all values as they are; what takes more than a look is left to `_look`."""
-    if not given or entry.compare or entry.extras == "forbid":
-        return False
-    return all(name in given and equal(wanted, given[name]) for name, wanted in entry.values.items())
+class _Look(NamedTuple):
+    """How well a call meets an entry: the share of matching fields, and 1 more where no field is wrong.
+
+    Where comparing values was enough, `wrong` names those that differ; else `fields` holds the full comparison.
+    """
+
+    weight: float
+    wrong: Sequence[str] = ()
+    fields: Fields | None = None
 
 
-def _fields(entry: ArgumentsExpected, made: CallView | None, defaults: dict[str, Any]) -> Fields:
-    if made is not None and made.call.arguments is not None:
-        return compare_call(entry, made.call.arguments, defaults)
+_NO_LOOK = _Look(-1.0)
+_MET = _Look(2.0)
+_ABSENT = object()
+"""Equal to nothing."""
+
+
+def _look(entry: ArgumentsExpected, given: dict[str, Any] | None, defaults: dict[str, Any]) -> _Look:
+    if given and not (entry.compare or entry.null_is_absent) and entry.extras == "allow":
+        wrong = [name for name, wanted in entry.values.items() if not equal(wanted, given.get(name, _ABSENT))]
+        if not wrong:
+            return _MET
+        if all(name in given for name in wrong):
+            return _Look(1 - len(wrong) / len(entry.values), wrong)
+    fields = _compared(entry, given, defaults)
+    values = [1.0 if not found else _OPEN if is_right(found) else 0.0 for found in fields.values()]
+    share = sum(values) / len(values) if values else 1.0
+    return _Look(share + 1 if all(values) else share, fields=fields)
+
+
+def _pair(entry: ArgumentsExpected, made: CallView | None, look: _Look, defaults: dict[str, Any]) -> Pair:
+    if made is None:
+        return Pair(entry, None, _compared(entry, None, defaults))
+    if look.fields is not None:
+        return Pair(entry, made, look.fields)
+    fields: Fields = dict.fromkeys(entry.values, ())
+    for name in look.wrong:
+        fields[name] = differences(entry.values[name], (made.call.arguments or {})[name], (name,))
+    return Pair(entry, made, fields)
+
+
+def _compared(entry: ArgumentsExpected, given: dict[str, Any] | None, defaults: dict[str, Any]) -> Fields:
+    if given is not None:
+        return compare_call(entry, given, defaults)
     names = dict.fromkeys([*entry.values, *map(parameter_of, entry.compare)]) or {"$": None}
     return {name: (Difference("", entry.values.get(name), None, "no call"),) for name in names}
 
 
-class _Look(NamedTuple):
-    """What an entry and a call weigh together, and their fields where that took comparing them in full."""
-
-    weight: float
-    fields: Fields | None
-
-
-def _look(entry: ArgumentsExpected, made: CallView, defaults: dict[str, Any], entries: int) -> _Look:
-    """Weigh by the share of matching fields, and so much more for all of them that no sum of shares outweighs it."""
-    given, fields = made.call.arguments, None
-    if given and not entry.compare and entry.extras == "allow" and entry.values.keys() <= given.keys():
-        values = [1.0 if equal(wanted, given[name]) else 0.0 for name, wanted in entry.values.items()]
-    else:
-        fields = _fields(entry, made, defaults)
-        values = [1.0 if not found else _OPEN if is_right(found) else 0.0 for found in fields.values()]
-    share = sum(values) / len(values) if values else 1.0
-    return _Look(share + (entries + 1 if all(values) else 0), fields)
-
-
 def is_right(differences: Sequence[Difference]) -> bool:
     """Return whether nothing differs, but for what only a judge can say."""
-    return all(one.open for one in differences)
+    return not differences or all(one.open for one in differences)

@@ -17,6 +17,7 @@ _PLACEHOLDER = re.compile(
 
 
 _LONGEST = 80
+_FIRST = frozenset("<{$[?. yietrfpculxnYIETRFPCULXN")
 _SIGNS = frozenset("<{$[?. ")
 _LETTERS = frozenset(
     ("yo", "in", "en", "re", "tb", "to", "fi", "pl", "ch", "un", "lo", "xx", "us", "ex", "te", "na", "em")
@@ -32,8 +33,8 @@ def is_placeholder(text: str) -> bool:
 def holds_placeholder(value: dict[str, Any] | list[Any] | None) -> bool:
     """Return whether some text within a JSON object or array is a placeholder."""
     for item in value.values() if isinstance(value, dict) else value or ():
-        if isinstance(item, str):
-            if (item[:1] in _SIGNS or item[:2].lower() in _LETTERS) and is_placeholder(item):
+        if item.__class__ is str:
+            if item[:1] in _FIRST and (item[0] in _SIGNS or item[:2].lower() in _LETTERS) and is_placeholder(item):
                 return True
         elif isinstance(item, (dict, list)) and holds_placeholder(item):
             return True

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from toolgrade.core.expected import SelectionExpected
 from toolgrade.core.finding import Finding, FindingName, Place
+from toolgrade.core.model import construct
 from toolgrade.core.verdict import CheckResult, Question, Status
 from toolgrade.core.view import CallView, TraceView
 from toolgrade.errors import suggestion
@@ -61,7 +62,8 @@ def check_selection(expected: SelectionExpected | None, view: TraceView) -> Chec
     if question is None:
         findings += [_missing_finding(name, missing.count(name), fit, view) for name in dict.fromkeys(missing)]
     status: Status = "failed" if findings else "unknown" if question else "passed"
-    return CheckResult(
+    return construct(
+        CheckResult,
         check="selection",
         status=status,
         basis="expected",
@@ -86,10 +88,11 @@ def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
     detail = {"expected": [], "called": called, "matched": 0, "routes": []}
     if not called or not view.tools:
         reason = "nothing was called and nothing expected" if not called else "neither expectation nor tools are known"
-        return CheckResult(check="selection", status="not_applicable", reason=reason, detail=detail)
+        return construct(CheckResult, check="selection", status="not_applicable", reason=reason, detail=detail)
     fit = _Fit((), [], unknown, [("unknown_tool", made) for made in unknown])
     findings = tuple(_bad_finding(name, made, fit, view) for name, made in fit.bad)
-    return CheckResult(
+    return construct(
+        CheckResult,
         check="selection",
         status="failed" if findings else "passed",
         basis="intrinsic",
@@ -131,7 +134,7 @@ def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, 
 
 
 def _place(made: CallView) -> Place:
-    return Place(step=made.step, turn=made.turn, tool=made.call.name, call=made.number)
+    return construct(Place, step=made.step, turn=made.turn, tool=made.call.name, call=made.number)
 
 
 def _bad_finding(name: FindingName, made: CallView, fit: _Fit, view: TraceView) -> Finding:
@@ -143,15 +146,18 @@ def _bad_finding(name: FindingName, made: CallView, fit: _Fit, view: TraceView) 
     else:
         count = 0 if name == "forbidden_call" else fit.option.count(made.call.name)
         wanted = f"{count or 'no'} call{'s' * (count > 1)} of this tool"
-    return Finding(name=name, place=_place(made), expected=wanted, actual=f"a call of {made.call.name}", note=note)
+    return construct(
+        Finding, name=name, place=_place(made), expected=wanted, actual=f"a call of {made.call.name}", note=note
+    )
 
 
 def _missing_finding(name: str, count: int, fit: _Fit, view: TraceView) -> Finding:
     wanted = fit.option.count(name)
     others = ", ".join(dict.fromkeys(made.call.name for made in fit.surplus))
-    return Finding(
+    return construct(
+        Finding,
         name="missing_call",
-        place=Place(tool=name),
+        place=construct(Place, tool=name),
         expected=f"{wanted} call{'s' * (wanted > 1)}",
         actual=f"{wanted - count} call{'s' * (wanted - count != 1)}",
         note=f"also called: {others}" if others else None if view.calls else "no tool was called",
@@ -166,7 +172,8 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
         return None
     first = others[0]
     missing = sorted(fit.missing)
-    finding = Finding(
+    finding = construct(
+        Finding,
         name="indefensible_route",
         place=_place(first),
         expected=", ".join(missing),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from toolgrade.core.case import AggregatePolicy
 from toolgrade.core.finding import CHECKS, Check
+from toolgrade.core.model import construct
 from toolgrade.core.result import Aggregate
 from toolgrade.core.verdict import CheckResult, Status
 
@@ -28,14 +29,18 @@ def aggregate(policy: AggregatePolicy, results: Mapping[Check, CheckResult]) -> 
             applying[check] = result
             broken = broken or status == "trace_error"
     if not applying:
-        return Aggregate(
-            status="not_applicable", policy=policy, components=components, reason="no check applies to this trace"
+        return construct(
+            Aggregate,
+            status="not_applicable",
+            policy=policy,
+            components=components,
+            reason="no check applies to this trace",
         )
     if broken:
-        return Aggregate(status="trace_error", policy=policy, components=components)
+        return construct(Aggregate, status="trace_error", policy=policy, components=components)
     if policy.policy == "binary":
         status, reason = _all_pass(applying)
-        return Aggregate(status=status, policy=policy, components=components, reason=reason)
+        return construct(Aggregate, status=status, policy=policy, components=components, reason=reason)
     return _weighted(policy, applying, components)
 
 
@@ -78,7 +83,7 @@ def _weighted(
         reason = f"score lies in [{low:.2f}, {high:.2f}] while {', '.join(open_checks)} is undecided"
     elif reason is None and status == "failed":
         reason = f"score {low:.2f} is below the threshold {threshold:.2f}"
-    return Aggregate(status=status, policy=policy, score=score, components=components, reason=reason)
+    return construct(Aggregate, status=status, policy=policy, score=score, components=components, reason=reason)
 
 
 def _decided(result: CheckResult) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from toolgrade.core.case import AggregatePolicy, Case
 from toolgrade.core.expected import Expected
 from toolgrade.core.finding import CHECKS, Check
+from toolgrade.core.model import construct
 from toolgrade.core.result import Counts, Origin, TraceResult
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import Trace
@@ -56,7 +57,8 @@ def grade_trace(
     if trace.error is not None:
         results = {check: _broken(check, trace.error) for check in checks}
     block(results)
-    return TraceResult.model_construct(
+    return construct(
+        TraceResult,
         trace_id=trace.id,
         case_id=case.id if case is not None else trace.case_id,
         case_place=case.place if case is not None else None,
@@ -98,12 +100,15 @@ def block(results: dict[Check, CheckResult]) -> None:
 
 def counts(view: TraceView) -> Counts:
     """Return the size of a trace: turns, steps, calls, tokens and latency (None where not recorded)."""
-    latency = view.trace.latency_ms
-    if latency is None:
-        timed = [spent for message in view.trace.messages if (spent := message.latency_ms) is not None]
-        latency = sum(timed) if timed else None
-    return Counts(turns=view.turns, steps=view.steps, calls=len(view.calls), tokens=view.tokens, latency_ms=latency)
+    return construct(
+        Counts,
+        turns=view.turns,
+        steps=view.steps,
+        calls=len(view.calls),
+        tokens=view.tokens,
+        latency_ms=view.latency_ms,
+    )
 
 
 def _broken(check: Check, message: str) -> CheckResult:
-    return CheckResult(check=check, status="trace_error", reason=message)
+    return construct(CheckResult, check=check, status="trace_error", reason=message)
