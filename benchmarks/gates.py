@@ -68,7 +68,7 @@ def grade_all(traces: list[Trace], suite: Suite, checks: tuple[Check, ...]) -> N
         grade_trace(trace, suite.cases[trace.case_id or ""], suite.tools, checks)
 
 
-def best(job: Callable[[], object], times: int = 5) -> tuple[float, float]:
+def best(job: Callable[[], object], times: int = 9) -> tuple[float, float]:
     """Return the least CPU and the least wall seconds of several runs."""
     cpu, wall = [], []
     for _ in range(times):
@@ -92,8 +92,8 @@ def from_file(traces: list[Trace], suite: Suite) -> dict[str, float]:
             for _ in read_traces(file):
                 pass
 
-        reading, _ = best(read, 3)
-        cpu, _ = best(graded, 3)
+        reading, _ = best(read, 5)
+        cpu, _ = best(graded, 7)
         runs = iter(range(100))
 
         def whole(checks: tuple[Check, ...]) -> None:
