@@ -63,7 +63,7 @@ class TraceView:
 
     def _read(self, messages: list[dict[str, Any]]) -> None:
         step = turn = 0
-        raw: list[tuple[int, int, int, ToolCall]] = []
+        raw: list[tuple[int, int, int, int, ToolCall]] = []
         open_calls: dict[int, ToolCall] = {}
         by_id: dict[str | None, list[int]] = {}
         results: list[tuple[ToolResult, int] | tuple[None, None]] = []
@@ -79,7 +79,7 @@ class TraceView:
                         by_id[call_id].append(index)
                     else:
                         by_id[call_id] = [index]
-                    raw.append((step, turn, number, call))
+                    raw.append((index, step, turn, number, call))
                     results.append(_NO_RESULT)
             elif role == "user":
                 turn += 1
@@ -91,8 +91,8 @@ class TraceView:
                     del open_calls[answered]
                     results[answered] = (result, number)
         self.steps, self.turns = step, turn
-        for index, place in enumerate(raw):
-            made = CallView(index, *place, *results[index])
+        for place, result in zip(raw, results, strict=True):
+            made = CallView._make(place + result)
             name = made.call.name
             self.calls.append(made)
             self.names.append(name)

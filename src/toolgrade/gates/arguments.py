@@ -50,10 +50,11 @@ def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceV
 
 def _schema_errors(made: CallView, view: TraceView) -> list[SchemaError]:
     call = made.call
-    if call.arguments is None:
+    arguments = call.arguments
+    if arguments is None:
         return [SchemaError("malformed_json", "", "a JSON object", call.arguments_raw, call.parse_error)]
     tool = view.tools.get(call.name)
-    return tool.argument_schema.errors(call.arguments) if tool is not None else []
+    return tool.argument_schema.errors(arguments) if tool is not None else []
 
 
 class _Ledger:
