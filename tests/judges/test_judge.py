@@ -151,6 +151,7 @@ def test_identity_is_what_shapes_the_verdict(monkeypatch: pytest.MonkeyPatch) ->
     base = _identity()
     assert _identity() == base
     assert _identity(model="a/c") != base
+    assert _identity(revision="sha256:1") not in (base, _identity(revision="sha256:2"))
     assert _identity(params=ModelParams(temperature=None)) != base
     assert _identity(params=ModelParams(max_tokens=99)) != base
     assert _identity(api_base="http://127.0.0.1:1", timeout_s=3.0) == base, "where a model is served changes nothing"

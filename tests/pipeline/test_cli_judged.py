@@ -93,6 +93,25 @@ def test_a_judge_nobody_calibrated_is_shown_and_decides_nothing(folder: Path) ->
     assert (route["calls"], route["cached"], route["said"]) == (0, 1, {"pass": 1})
 
 
+def test_other_scripted_answers_are_another_judge(folder: Path) -> None:
+    options = ("--judge", "scripted:answers.jsonl", "--json")
+    grade(folder, *options, "--out", "run")
+    unsure = PASS | {"verdict": "unknown", "unknown_reason": "missing_evidence"}
+    (folder / "answers.jsonl").write_text(json.dumps({"answer": unsure}) + "\n")
+    assert "holds a run of other inputs" in grade(folder, *options, "--out", "run").stderr
+    route = json.loads(grade(folder, *options, "--out", "other").stdout)["judging"]["dimensions"]["route_choice"]
+    assert (route["cached"], list(route["said"])) == (0, ["unknown"])
+
+
+def test_broken_scripted_answers_are_refused_before_anything_is_graded(folder: Path) -> None:
+    (folder / "answers.jsonl").write_text(json.dumps({"answer": PASS}) + "\nnonsense\n")
+    done = grade(folder, "--judge", "scripted:answers.jsonl", "--out", "run")
+    assert done.returncode == 2
+    assert "error: answers.jsonl:2: not JSON" in done.stderr
+    assert "refused" not in done.stderr
+    assert not (folder / "run").exists()
+
+
 def test_a_real_server_is_asked_and_a_recording_replays_without_it(folder: Path) -> None:
     with ChatServer(say(json.dumps(PASS))) as server:
         options = ("--judge", "openai/local", "--judge-base-url", server.url)

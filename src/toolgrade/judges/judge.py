@@ -39,9 +39,11 @@ class JudgeSettings(Frozen):
     """The model that a judge asks: a litellm model string, its address if not the provider's, how it answers.
 
     The address is where a model is served, not which model it is: it is no part of the judge's identity.
+    `revision` tells apart what answers under one name: the hash of scripted answers, None for other models.
     """
 
     model: str
+    revision: str | None = None
     api_base: str | None = None
     params: ModelParams = ModelParams()
     timeout_s: float = 60.0
@@ -67,8 +69,10 @@ class Judge:
     @cached_property
     def id(self) -> str:
         """Hash over all that shapes a verdict: model, prompt, rubric, examples, schema, parameters, post-processing."""
+        revision = {} if self.settings.revision is None else {"revision": self.settings.revision}
         return content_hash(
-            {
+            revision
+            | {
                 "dimension": self.dimension.name,
                 "model": self.settings.model,
                 "prompt": self.prompt.hash,

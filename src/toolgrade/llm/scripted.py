@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,11 +19,12 @@ class ScriptedModel:
     """Answers from a function, through the same path as any model: parsing, evidence, cache.
 
     The function gets the request and returns the response, or only its text. `requests` keeps what was
-    asked, in order.
+    asked, in order. `revision` is the hash of the file that the answers come from, None for a function.
     """
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, revision: str | None = None) -> None:
         self._script = script
+        self.revision = revision
         self.requests: list[ModelRequest] = []
 
     @classmethod
@@ -35,7 +37,11 @@ class ScriptedModel:
         Raises:
             ConfigError: the file is missing, or a line is no such object.
         """
-        return cls(_Lines(path))
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot read scripted answers: {error.strerror}") from error
+        return cls(_Lines(path, raw), hashlib.sha256(raw).hexdigest())
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """Return the scripted answer."""
@@ -48,12 +54,8 @@ class ScriptedModel:
 
 
 class _Lines:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, raw: bytes) -> None:
         self._path = path
-        try:
-            raw = path.read_bytes()
-        except OSError as error:
-            raise ConfigError(f"{path}: cannot read scripted answers: {error.strerror}") from error
         self._lines = [_line(path, n, text) for n, text in enumerate(raw.splitlines(), 1) if text.strip()]
 
     def __call__(self, request: ModelRequest) -> ModelResponse:

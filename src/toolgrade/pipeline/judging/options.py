@@ -43,18 +43,26 @@ class JudgeOptions(Frozen):
         """Return the judges of each dimension that has any.
 
         Raises:
-            ConfigError: a prompt is missing or wrong.
+            ConfigError: a prompt is missing or wrong, or so is a file of scripted answers.
         """
         chosen = {name: self.models.get(name, self.models.get("*", ())) for name in names()}
-        return {name: self._panel(name, models) for name, models in chosen.items() if models}
+        script = self._script()
+        revision = None if script is None else script.revision
+        return {name: self._panel(name, models, revision) for name, models in chosen.items() if models}
 
-    def _panel(self, name: str, models: tuple[str, ...]) -> Panel:
+    def _panel(self, name: str, models: tuple[str, ...], revision: str | None) -> Panel:
         prompt = load(name, folder=self.prompts)
         judges = [
             Judge(
                 dimension(name),
                 prompt,
-                JudgeSettings(model=model, api_base=self.api_base, params=self.params, timeout_s=self.timeout_s),
+                JudgeSettings(
+                    model=model,
+                    revision=revision,
+                    api_base=self.api_base,
+                    params=self.params,
+                    timeout_s=self.timeout_s,
+                ),
             )
             for model in models
         ]
@@ -66,10 +74,13 @@ class JudgeOptions(Frozen):
         Raises:
             ConfigError: scripted and real models are mixed, or the file is wrong.
         """
+        return self._script() or open_model(self.limits)
+
+    def _script(self) -> ScriptedModel | None:
         named = {model for models in self.models.values() for model in models}
         scripts = sorted(model for model in named if model.startswith(SCRIPTED))
         if not scripts:
-            return open_model(self.limits)
+            return None
         if len(named) > 1:
             raise ConfigError(f"--judge {scripts[0]}: a scripted judge answers alone, without {len(named) - 1} others")
         return ScriptedModel.from_jsonl(Path(scripts[0].removeprefix(SCRIPTED)))
