@@ -207,3 +207,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_bytes(b"cases:\n  - id: \xff\n")
     with pytest.raises(ConfigError, match=r"c\.yaml:2: found bytes that are no UTF-8"):
         load_suite(tmp_path / "c.yaml")
+
+
+def test_tools_that_a_case_file_names_and_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match=r"cases\.yaml: tools: .*tools\.json: cannot be read: No such file"):
+        load(tmp_path, WHOLE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import orjson
+from pydantic_core import from_json
 
 from toolgrade.core.tool import ToolSpec
 from toolgrade.core.trace import ToolCall, ToolResult, Trace, Usage
@@ -145,12 +145,16 @@ def _answered(result: ToolResult, open_calls: dict[int, ToolCall], by_id: dict[s
 
 def payload(result: ToolResult) -> Any:
     """Return the content of a result, decoded where it is text that holds a JSON object or array."""
-    content = result.content
+    return decoded(result.content)
+
+
+def decoded(content: Any) -> Any:
+    """Return what a text holds where that is a JSON object or array; anything else as it is."""
     if isinstance(content, str):
         text = content.strip()
         if text[:1] in ("{", "["):
             try:
-                return orjson.loads(text)
-            except orjson.JSONDecodeError:
+                return from_json(text, allow_inf_nan=False)  # whole numbers of any size stay exact
+            except ValueError:
                 return content
     return content

@@ -70,8 +70,15 @@ def load_suite(path: Path, tools: dict[str, ToolSpec] | None = None) -> Suite:
         more = f"\n... and {len(wrong) - _SHOWN} more." if len(wrong) > _SHOWN else ""
         raise ConfigError("\n".join(wrong[:_SHOWN]) + more)
     if tools is None and header.get("tools"):
-        tools = load_tools(path.parent / header["tools"])
+        tools = _tools_of(path, path.parent / header["tools"])
     return Suite(name=header.get("suite") or path.stem, cases=cases, tools=tools, source=str(path))
+
+
+def _tools_of(path: Path, named: Path) -> dict[str, ToolSpec]:
+    try:
+        return load_tools(named)
+    except UnreadableError as error:
+        raise UnreadableError(f"{path}: tools: {error}") from error
 
 
 def _no_case(value: Any) -> str | None:

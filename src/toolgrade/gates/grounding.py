@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect, bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
-
-import orjson
 
 from toolgrade.core.trace import Message
 from toolgrade.core.view import CallView, TraceView
@@ -156,7 +155,7 @@ def _text(content: Any) -> str:
         return content
     if content is None:
         return ""
-    return orjson.dumps(content, default=str).decode()
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str)  # whole numbers of any size
 
 
 def _folded(text: str) -> str:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-import orjson
+from toolgrade.core.view import decoded
 
 _REPR = re.compile(r"^(?:meta=\S{1,20} )?content=\[TextContent\(type='text', text=(?=['\"])")
 _LIMIT = 2_000_000
@@ -23,14 +23,14 @@ def unwrap(content: Any, depth: int = 4) -> Any:
         return content
     if isinstance(content, str):
         inner = _from_repr(content)
-        return content if inner is None else unwrap(_decoded(inner), depth - 1)
+        return content if inner is None else unwrap(decoded(inner), depth - 1)
     parts = content.get("content") if isinstance(content, dict) else content
     text = _text_of(parts)
     if text is None:
         return content
     if isinstance(content, dict) and (content.get("isError") is True or content.get("is_error") is True):
         return {"isError": True, "message": text}
-    return unwrap(_decoded(text), depth - 1)
+    return unwrap(decoded(text), depth - 1)
 
 
 def _text_of(parts: Any) -> str | None:
@@ -40,16 +40,6 @@ def _text_of(parts: Any) -> str | None:
     if len(texts) != len(parts) or not all(isinstance(text, str) for text in texts):
         return None
     return "\n".join(text for text in texts if text is not None)
-
-
-def _decoded(text: str) -> Any:
-    stripped = text.strip()
-    if stripped[:1] in ("{", "["):
-        try:
-            return orjson.loads(stripped)
-        except orjson.JSONDecodeError:
-            return text
-    return text
 
 
 def _from_repr(text: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
+from pydantic_core import to_json
 
 from toolgrade.core.finding import Check
 from toolgrade.core.result import TraceResult
@@ -166,7 +166,7 @@ class Judged:
                 yield result_line(folded)
 
         write_lines(folder / RESULTS, lines())
-        write_lines(folder / REVIEW, (orjson.dumps(item, default=str) + b"\n" for item in self.review))
+        write_lines(folder / REVIEW, (to_json(item, fallback=str) + b"\n" for item in self.review))
         return tally
 
     @property
