@@ -144,3 +144,37 @@ def test_triage_ends_with_its_input(cli: Callable, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     done = cli("triage", "run")
     assert (done.code, "1 findings to look at" in done.out) == (0, True)
+
+
+def first_line(text: str) -> str:
+    return text.splitlines(keepends=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "words"),
+    [
+        ("traces.jsonl", lambda text: text.splitlines(keepends=True)[0], ("traces.jsonl", "ends before results.jsonl")),
+        (
+            "results.jsonl",
+            lambda text: text.splitlines(keepends=True)[0],
+            ("results.jsonl", "ends before traces.jsonl"),
+        ),
+        ("results.jsonl", lambda text: text[:-40], ("results.jsonl:2", "no result line")),
+    ],
+)
+def test_a_damaged_run_directory_is_named(
+    cli: Callable, tmp_path: Path, name: str, left: Callable[[str], str], words: tuple[str, ...]
+) -> None:
+    traces, cases = write_suite(tmp_path, [("a", GOOD), ("a", WRONG_VALUE)])
+    assert cli("grade", traces, "--cases", cases, "--select", "a", "--out", "run").code == 0
+    file = tmp_path / "run" / name
+    file.write_text(left(file.read_text()))
+    refused(cli("show", "run", "no-such-trace"), 3, *words)
+    refused(cli("report", "run", "--html", "page.html"), 3, *words)
+
+
+def test_the_cases_of_a_run_that_somebody_edited(cli: Callable, tmp_path: Path) -> None:
+    traces, cases = write_suite(tmp_path, [("a", WRONG_VALUE)])
+    assert cli("grade", traces, "--cases", cases, "--select", "a", "--out", "run").code == 0
+    (tmp_path / "run" / "cases.json").write_text('{"cases": [{"id": ""}], "tools": 5}')
+    refused(cli("baseline", "write", "run"), 3, "cases.json", "cases", "id")

@@ -52,10 +52,10 @@ def test_red_transcripts_come_before_others_within_the_budget(tmp_path: Path) ->
     runs = [("a", GOOD)] * 6 + [("a", WRONG_VALUE)] * 6
     traces, cases = write_suite(tmp_path, runs)
     suite = load_suite(cases)
-    recorded = [record.trace for record in read_traces(traces)]
-    results = [grade_trace(trace, suite.cases["a"], suite.tools) for trace in recorded if trace is not None]
-    one = len(json.dumps(collect(results[:1], recorded[:1]).transcripts["0"]))
-    page = collect(results, recorded, budget=8 * one)
+    recorded = [record.trace for record in read_traces(traces) if record.trace is not None]
+    graded = [(grade_trace(trace, suite.cases["a"], suite.tools), trace) for trace in recorded]
+    one = len(json.dumps(collect([graded[0]]).transcripts["0"]))
+    page = collect(graded, budget=8 * one)
     assert len(page.rows) == 12
     assert {int(number) for number in page.transcripts} >= set(range(6, 12))
     assert sum(len(json.dumps(told)) for told in page.transcripts.values()) <= 8 * one

@@ -8,7 +8,7 @@ import click
 
 from toolgrade.cli.options import terminal
 from toolgrade.errors import ConfigError, suggestion
-from toolgrade.pipeline.rundir import read_results, read_run, read_traces_of
+from toolgrade.pipeline.rundir import read_graded, read_run
 from toolgrade.report.console import print_run
 from toolgrade.report.transcript import print_transcript
 
@@ -30,7 +30,7 @@ def show(run: Path, trace: str | None) -> None:
         print_run(console, summary, thresholds, str(run))
         return
     seen: list[str] = []
-    for result, recorded in zip(read_results(run), read_traces_of(run), strict=True):
+    for result, recorded in read_graded(run):
         if result.trace_id == trace:
             print_transcript(console, recorded, result)
             return

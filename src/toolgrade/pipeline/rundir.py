@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, TypeVar
 
-import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from toolgrade.core.case import Case
 from toolgrade.core.result import TraceResult
@@ -34,6 +34,8 @@ GATED, REVIEW = "gated.jsonl", "review.jsonl"
 """Of a judged run: the results before the judges, and what people should look at."""
 
 BUFFER = 1 << 18
+
+_Listed = TypeVar("_Listed", bound=BaseModel)
 
 
 @contextmanager
@@ -155,6 +157,23 @@ def read_traces_of(folder: Path) -> Iterator[Trace | None]:
         yield record.trace
 
 
+def read_graded(folder: Path) -> Iterator[tuple[TraceResult, Trace | None]]:
+    """Yield each result of a run with its trace, None for a record that could not be read.
+
+    Raises:
+        UnreadableError: a file is missing or damaged, or the two hold different numbers of lines.
+    """
+    traces = read_traces_of(folder)
+    for result in read_results(folder):
+        try:
+            trace = next(traces)
+        except StopIteration:
+            raise UnreadableError(f"{folder / TRACES}: ends before {RESULTS} does; grade into {folder} again") from None
+        yield result, trace
+    for _ in traces:
+        raise UnreadableError(f"{folder / RESULTS}: ends before {TRACES} does; grade into {folder} again")
+
+
 def read_run(folder: Path) -> tuple[Summary, tuple[ThresholdResult, ...]]:
     """Return the summary and the threshold results of a finished run.
 
@@ -191,8 +210,7 @@ def read_tools(folder: Path) -> dict[str, ToolSpec]:
     Raises:
         UnreadableError: the directory holds no run.
     """
-    tools = [ToolSpec.model_validate(tool) for tool in read_json(folder / CASES)["tools"] or ()]
-    return {tool.name: tool for tool in tools}
+    return {tool.name: tool for tool in _listed(folder / CASES, "tools", ToolSpec)}
 
 
 def read_cases(folder: Path) -> dict[str, Case]:
@@ -201,8 +219,14 @@ def read_cases(folder: Path) -> dict[str, Case]:
     Raises:
         UnreadableError: the directory holds no run.
     """
-    cases = [Case.model_validate(case) for case in read_json(folder / CASES)["cases"]]
-    return {case.id: case for case in cases}
+    return {case.id: case for case in _listed(folder / CASES, "cases", Case)}
+
+
+def _listed(path: Path, key: str, model: type[_Listed]) -> list[_Listed]:
+    try:
+        return [model.model_validate(item) for item in read_json(path).get(key) or ()]
+    except (ValidationError, TypeError) as error:
+        raise UnreadableError(f"{path}: {key}: {error}; grade again with this version") from error
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -212,10 +236,10 @@ def read_json(path: Path) -> dict[str, Any]:
         UnreadableError: there is no such file, or it holds no JSON object.
     """
     try:
-        value = orjson.loads(path.read_bytes())
+        value = from_json(path.read_bytes())
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    except orjson.JSONDecodeError as error:
+    except ValueError as error:
         raise UnreadableError(f"{path}: no valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise UnreadableError(f"{path}: expected a JSON object, found {type(value).__name__}")

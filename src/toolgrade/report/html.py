@@ -16,7 +16,7 @@ from toolgrade.core.tool import ToolSpec
 from toolgrade.core.verdict import STATUSES
 from toolgrade.pipeline.compare import Comparison, compare_runs
 from toolgrade.pipeline.judging.tally import DimensionSummary
-from toolgrade.pipeline.rundir import RUN, read_cases, read_json, read_results, read_run, read_tools, read_traces_of
+from toolgrade.pipeline.rundir import RUN, read_cases, read_graded, read_json, read_run, read_tools
 from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
@@ -42,7 +42,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
     )
     summary, thresholds = read_run(run)
     comparison = compare_runs(base, run) if base is not None else None
-    page = collect(read_results(run), read_traces_of(run))
+    page = collect(read_graded(run))
     script = _asset(environment, "report.js")
     context = {
         "about": read_json(run / RUN),

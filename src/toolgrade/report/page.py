@@ -28,7 +28,7 @@ class Page(NamedTuple):
     sections: Sections
 
 
-def collect(results: Iterable[TraceResult], traces: Iterable[Trace | None], budget: int = TRANSCRIPT_BUDGET) -> Page:
+def collect(graded: Iterable[tuple[TraceResult, Trace | None]], budget: int = TRANSCRIPT_BUDGET) -> Page:
     """Read a run once; keep every row, and transcripts of red traces before those of others."""
     rows: list[dict[str, Any]] = []
     red: dict[str, Any] = {}
@@ -36,7 +36,7 @@ def collect(results: Iterable[TraceResult], traces: Iterable[Trace | None], budg
     spent = {True: 0, False: 0}
     left_out = 0
     sections = Sections()
-    for number, (result, trace) in enumerate(zip(results, traces, strict=True)):
+    for number, (result, trace) in enumerate(graded):
         rows.append(row(result))
         sections.add(number, result)
         is_red = any(check.status in RED for check in result.checks.values())
