@@ -15,12 +15,17 @@ from toolgrade.core.trace import ToolCall, ToolResult, Trace, Usage
 
 
 class CallView(NamedTuple):
-    """A call with its place (`number` counts calls, `message` messages, both from 0) and its result."""
+    """A call with its place (`number` counts calls, `message` messages, both from 0) and its result.
+
+    `name` and `arguments` are the call's own: they are asked for so often that they stand here too.
+    """
 
     number: int
     step: int
     turn: int
     message: int
+    name: str
+    arguments: dict[str, Any] | None
     call: ToolCall
     result: ToolResult | None
     result_message: int | None
@@ -50,8 +55,6 @@ class TraceView:
         self.trace = trace
         self.tools_are_recorded = tools is None
         self.tools = {tool.name: tool for tool in trace.tools or ()} if tools is None else tools
-        self.calls: list[CallView] = []
-        self.names: list[str] = []
         self.calls_of: dict[str, list[CallView]] = {}
         self.steps = 0
         self.turns = 0
@@ -63,7 +66,7 @@ class TraceView:
 
     def _read(self, messages: list[dict[str, Any]]) -> None:
         step = turn = 0
-        raw: list[tuple[int, int, int, int, ToolCall]] = []
+        raw: list[tuple[int, int, int, int, str, dict[str, Any] | None, ToolCall]] = []
         open_calls: dict[int, ToolCall] = {}
         by_id: dict[str | None, list[int]] = {}
         results: list[tuple[ToolResult, int] | tuple[None, None]] = []
@@ -79,7 +82,7 @@ class TraceView:
                         by_id[call_id].append(index)
                     else:
                         by_id[call_id] = [index]
-                    raw.append((index, step, turn, number, call))
+                    raw.append((index, step, turn, number, call.name, call.arguments, call))
                     results.append(_NO_RESULT)
             elif role == "user":
                 turn += 1
@@ -91,15 +94,10 @@ class TraceView:
                     del open_calls[answered]
                     results[answered] = (result, number)
         self.steps, self.turns = step, turn
-        for place, result in zip(raw, results, strict=True):
-            made = CallView._make(place + result)
-            name = made.call.name
-            self.calls.append(made)
-            self.names.append(name)
-            if name in self.calls_of:
-                self.calls_of[name].append(made)
-            else:
-                self.calls_of[name] = [made]
+        self.calls = [CallView._make(place + result) for place, result in zip(raw, results, strict=True)]
+        self.names = [made.name for made in self.calls]
+        for made in self.calls:
+            self.calls_of.setdefault(made.name, []).append(made)
 
     def said(self, role: str) -> list[Said]:
         """Return the non-empty texts of one role, in order."""

@@ -101,22 +101,22 @@ def _failed(result: ToolResult | None) -> bool:
 
 def _selection(calls: list[list[CallView]]) -> dict[str, Any] | None:
     """Return the tools that every trace called, as often as each did; none at all where no trace called any."""
-    common = Counter(call.call.name for call in calls[0])
+    common = Counter(call.name for call in calls[0])
     for others in calls[1:]:
-        common &= Counter(call.call.name for call in others)
+        common &= Counter(call.name for call in others)
     return {"required": list(common.elements())} if common or not any(calls) else None
 
 
 def _arguments(calls: list[list[CallView]]) -> list[dict[str, Any]]:
     entries: dict[str, dict[str, Any]] = {}
     for call in calls[0]:
-        values = dict(call.call.arguments or {})
+        values = dict(call.arguments or {})
         for others in calls[1:]:
-            same = [_equal(values, other) for other in others if other.call.name == call.call.name]
+            same = [_equal(values, other) for other in others if other.name == call.name]
             values = max(same, key=len, default={})
         if values:
             long = [name for name, value in values.items() if _is_long(value)]
-            entry: dict[str, Any] = {"tool": call.call.name, "values": values}
+            entry: dict[str, Any] = {"tool": call.name, "values": values}
             if long:
                 entry["compare"] = {_path(name): "semantic" for name in long}
             entries.setdefault(canonical_json(entry), entry)
@@ -124,7 +124,7 @@ def _arguments(calls: list[list[CallView]]) -> list[dict[str, Any]]:
 
 
 def _equal(values: dict[str, Any], other: CallView) -> dict[str, Any]:
-    theirs = other.call.arguments or {}
+    theirs = other.arguments or {}
     return {
         name: value
         for name, value in values.items()
@@ -144,14 +144,14 @@ def _path(name: str) -> str:
 
 def _ordering(calls: list[list[CallView]]) -> list[dict[str, str]]:
     """Return neighbouring tools, in order of their first calls, that stand in that order in every trace."""
-    names = list(dict.fromkeys(call.call.name for call in calls[0]))
+    names = list(dict.fromkeys(call.name for call in calls[0]))
     pairs = pairwise(names)
     return [{"before": one, "after": two} for one, two in pairs if all(_precedes(one, two, made) for made in calls)]
 
 
 def _precedes(before: str, after: str, made: list[CallView]) -> bool:
-    first = min((call.step for call in made if call.call.name == before), default=None)
-    return first is not None and all(first < call.step for call in made if call.call.name == after)
+    first = min((call.step for call in made if call.name == before), default=None)
+    return first is not None and all(first < call.step for call in made if call.name == after)
 
 
 def _outcome(traces: Sequence[Trace]) -> dict[str, Any] | None:

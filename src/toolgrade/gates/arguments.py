@@ -49,11 +49,11 @@ def check_arguments(expected: tuple[ArgumentsExpected, ...] | None, view: TraceV
 
 
 def _schema_errors(made: CallView, view: TraceView) -> list[SchemaError]:
-    call = made.call
-    arguments = call.arguments
+    arguments = made.arguments
     if arguments is None:
+        call = made.call
         return [SchemaError("malformed_json", "", "a JSON object", call.arguments_raw, call.parse_error)]
-    tool = view.tools.get(call.name)
+    tool = view.tools.get(made.name)
     return tool.argument_schema.errors(arguments) if tool is not None else []
 
 
@@ -78,14 +78,14 @@ class _Ledger:
 
     def suspects(self, made: CallView) -> bool:
         """Return whether `intrinsic` may find something in a call: most calls need no more than this look."""
-        return made.number in self.broken or holds_placeholder(made.call.arguments)
+        return made.number in self.broken or holds_placeholder(made.arguments)
 
     def intrinsic(self, made: CallView, pair: Pair | None) -> set[str]:
         """Report schema errors and placeholders of a call that `pair` may have decided; return their pointers."""
         errors = self.broken.get(made.number, []) + _placeholders(made, self.sources, pair)
         faulty = dict.fromkeys(_parameter(error.pointer) for error in errors)
         for error in errors:
-            self.count(made.call.name, _parameter(error.pointer), error.name)
+            self.count(made.name, _parameter(error.pointer), error.name)
             place = _place(made, error.pointer)
             self.findings.append(
                 construct(
@@ -120,14 +120,14 @@ class _Ledger:
 
 
 def _intrinsic(view: TraceView, broken: dict[int, list[SchemaError]]) -> CheckResult:
-    if not broken and not any(made.call.name in view.tools for made in view.calls):
+    if not broken and not any(made.name in view.tools for made in view.calls):
         reason = "no schema of a called tool is known" if view.calls else "no tool was called"
         return construct(CheckResult, check="arguments", status="not_applicable", reason=reason)
     ledger = _Ledger(view, broken)
-    given = sum(max(1, len(made.call.arguments or ())) for made in view.calls)
+    given = sum(max(1, len(made.arguments or ())) for made in view.calls)
     for made in view.calls:
         faulty = ledger.intrinsic(made, None) if ledger.suspects(made) else set()
-        if made.call.name in view.tools and (values := _ungrounded(made, view, ledger.sources, faulty)):
+        if made.name in view.tools and (values := _ungrounded(made, view, ledger.sources, faulty)):
             ledger.open.append((made, values))
     score = max(0.0, 1 - ledger.further / given)
     return ledger.result("intrinsic", score, given, (0, 0, given))
@@ -145,7 +145,7 @@ def _against(
         if pair.made is None:
             ledger.findings.append(_no_call(pair))
             continue
-        given += len(pair.made.call.arguments or ())
+        given += len(pair.made.arguments or ())
         decided[pair.made.number] = pair
         if any(pair.fields.values()):
             _report(pair, pair.made, ledger)
@@ -211,7 +211,7 @@ def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[S
     right = {name for name, found in pair.fields.items() if is_right(found)} if pair is not None else set()
     return [
         SchemaError("placeholder_value", pointer(at), "a real value", leaf)
-        for at, leaf in leaves(made.call.arguments)
+        for at, leaf in leaves(made.arguments)
         if at[0] not in right
         and isinstance(leaf, str)
         and is_placeholder(leaf)
@@ -221,14 +221,14 @@ def _placeholders(made: CallView, sources: Sources, pair: Pair | None) -> list[S
 
 def _ungrounded(made: CallView, view: TraceView, sources: Sources, faulty: set[str]) -> _Values:
     """Return the valid values that occur nowhere before the call and differ from their schema's default."""
-    defaults = view.tools[made.call.name].argument_schema.defaults
+    defaults = view.tools[made.name].argument_schema.defaults
     values: _Values = {}
-    for path, value in leaves(made.call.arguments or {}):
+    for path, value in leaves(made.arguments or {}):
         name = str(path[0])
         at = pointer(path)
         if any(at == fault or at.startswith(fault + "/") for fault in faulty):
             continue
-        if name in defaults and made.call.arguments and equal(made.call.arguments[name], defaults[name]):
+        if name in defaults and made.arguments and equal(made.arguments[name], defaults[name]):
             continue
         if not sources.holds(value, made.message):
             values[at] = Difference(at, None, value, open=True)
@@ -257,7 +257,7 @@ def _question(made: CallView, evidence: Evidence, values: _Values, units: int) -
 
 
 def _place(made: CallView, at: str | None) -> Place:
-    return construct(Place, step=made.step, turn=made.turn, tool=made.call.name, call=made.number, pointer=at or None)
+    return construct(Place, step=made.step, turn=made.turn, tool=made.name, call=made.number, pointer=at or None)
 
 
 def _parameter(at: str) -> str:

@@ -127,7 +127,7 @@ def _equal_calls(calls: list[CallView]) -> list[list[CallView]]:
 
 
 def _given(made: CallView) -> Any:
-    arguments = made.call.arguments
+    arguments = made.arguments
     return made.call.arguments_raw if arguments is None else arguments
 
 
@@ -161,7 +161,7 @@ def _alternations(calls: list[CallView], repeats: dict[int, list[CallView]]) -> 
                 end += 1
         if end - start >= 4:
             stretch = calls[start:end]
-            note = f"{stretch[0].call.name} and {stretch[1].call.name} in turn"
+            note = f"{stretch[0].name} and {stretch[1].name} in turn"
             yield _Waste("loop", stretch, len(stretch) - 2, note)
             start = end
         else:
@@ -170,7 +170,7 @@ def _alternations(calls: list[CallView], repeats: dict[int, list[CallView]]) -> 
 
 def _written_between(first: CallView, second: CallView, view: TraceView) -> bool:
     for made in view.calls[first.number + 1 : second.number]:
-        tool = view.tools.get(made.call.name)
+        tool = view.tools.get(made.name)
         if tool is None or tool.writes is not False:
             return True
     return False
@@ -181,7 +181,7 @@ def _finding(waste: _Waste) -> Finding:
     count = len(waste.calls)
     wanted: Any = "one call, or another result" if waste.name == "loop" else "one call"
     note = f"steps {first.step} to {last.step}" + (f", {waste.note}" if waste.note else "")
-    place = construct(Place, step=last.step, turn=last.turn, tool=last.call.name, call=last.number)
+    place = construct(Place, step=last.step, turn=last.turn, tool=last.name, call=last.number)
     return construct(
         Finding,
         name=waste.name,

@@ -100,7 +100,7 @@ class Evidence:
     @cached_property
     def _results(self) -> list[tuple[int, dict[str, Any]]]:
         results = [
-            (made.result_message, made.call.name, _shortened(_text(made.result.content), _LONGEST_CONTEXT))
+            (made.result_message, made.name, _shortened(_text(made.result.content), _LONGEST_CONTEXT))
             for made in self._view.calls
             if made.result is not None and made.result_message is not None
         ]
@@ -115,13 +115,13 @@ class Evidence:
 
     def fields(self, made: CallView, values: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of the question about one call; `values` maps JSON pointers to the open values."""
-        tool = self._view.tools.get(made.call.name)
+        tool = self._view.tools.get(made.name)
         at = made.message
         return {
             "request": _latest(self._request, at),
             "context": _latest(self._instructions, at) + _latest(self._results, at),
             "tool": {
-                "name": made.call.name,
+                "name": made.name,
                 "description": tool.description if tool else "",
                 "parameters": tool.parameters if tool else {},
             },

@@ -49,7 +49,7 @@ def _alone(entry: ArgumentsExpected, calls: Sequence[CallView], defaults: dict[s
     best: CallView | None = None
     top = _NO_LOOK
     for made in calls:
-        look = _look(entry, made.call.arguments, defaults)
+        look = _look(entry, made.arguments, defaults)
         if look.weight > top.weight:
             best, top = made, look
             if look is _MET:
@@ -58,7 +58,7 @@ def _alone(entry: ArgumentsExpected, calls: Sequence[CallView], defaults: dict[s
 
 
 def _together(entries: list[ArgumentsExpected], calls: Sequence[CallView], defaults: dict[str, Any]) -> list[Pair]:
-    looks = [[_look(entry, made.call.arguments, defaults) for made in calls] for entry in entries]
+    looks = [[_look(entry, made.arguments, defaults) for made in calls] for entry in entries]
     taken: Sequence[int | None] | None = _first_met(looks)
     if taken is None:
         # so much more for all fields that no sum of shares outweighs it
@@ -97,13 +97,16 @@ class _Look(NamedTuple):
 
 _NO_LOOK = _Look(-1.0)
 _MET = _Look(2.0)
-_ABSENT = object()
-"""Equal to nothing."""
 
 
 def _look(entry: ArgumentsExpected, given: dict[str, Any] | None, defaults: dict[str, Any]) -> _Look:
     if given and not (entry.compare or entry.null_is_absent) and entry.extras == "allow":
-        wrong = [name for name, wanted in entry.values.items() if not equal(wanted, given.get(name, _ABSENT))]
+        wrong = [
+            name
+            for name, wanted in entry.values.items()
+            if name not in given
+            or (given[name] != wanted if wanted.__class__ is str else not equal(wanted, given[name]))
+        ]
         if not wrong:
             return _MET
         if all(name in given for name in wrong):
@@ -121,7 +124,7 @@ def _pair(entry: ArgumentsExpected, made: CallView | None, look: _Look, defaults
         return Pair(entry, made, look.fields)
     fields: Fields = dict.fromkeys(entry.values, ())
     for name in look.wrong:
-        fields[name] = differences(entry.values[name], (made.call.arguments or {})[name], (name,))
+        fields[name] = differences(entry.values[name], (made.arguments or {})[name], (name,))
     return Pair(entry, made, fields)
 
 

@@ -80,7 +80,7 @@ def _unknown(view: TraceView) -> list[CallView]:
     """Return the calls of tools that are not on offer; none where nobody knows what is."""
     if not view.tools or view.calls_of.keys() <= view.tools.keys():
         return []
-    return [made for made in view.calls if made.call.name not in view.tools]
+    return [made for made in view.calls if made.name not in view.tools]
 
 
 def _intrinsic(view: TraceView, unknown: list[CallView]) -> CheckResult:
@@ -119,7 +119,7 @@ def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, 
     none_expected = expected.required is not None and not option
     forbidden, extras = expected.forbidden, expected.extras
     for made in surplus:
-        name = made.call.name
+        name = made.name
         if name in forbidden:
             bad.append(("forbidden_call", made))
         elif made.number in unknown:
@@ -134,26 +134,26 @@ def _fit(option: tuple[str, ...], expected: SelectionExpected, view: TraceView, 
 
 
 def _place(made: CallView) -> Place:
-    return construct(Place, step=made.step, turn=made.turn, tool=made.call.name, call=made.number)
+    return construct(Place, step=made.step, turn=made.turn, tool=made.name, call=made.number)
 
 
 def _bad_finding(name: FindingName, made: CallView, fit: _Fit, view: TraceView) -> Finding:
     note = None
     if name == "unknown_tool":
-        wanted, note = "a tool on offer", suggestion(made.call.name, view.tools).strip() or None
+        wanted, note = "a tool on offer", suggestion(made.name, view.tools).strip() or None
     elif name == "call_when_none_expected":
         wanted = "no call at all"
     else:
-        count = 0 if name == "forbidden_call" else fit.option.count(made.call.name)
+        count = 0 if name == "forbidden_call" else fit.option.count(made.name)
         wanted = f"{count or 'no'} call{'s' * (count > 1)} of this tool"
     return construct(
-        Finding, name=name, place=_place(made), expected=wanted, actual=f"a call of {made.call.name}", note=note
+        Finding, name=name, place=_place(made), expected=wanted, actual=f"a call of {made.name}", note=note
     )
 
 
 def _missing_finding(name: str, count: int, fit: _Fit, view: TraceView) -> Finding:
     wanted = fit.option.count(name)
-    others = ", ".join(dict.fromkeys(made.call.name for made in fit.surplus))
+    others = ", ".join(dict.fromkeys(made.name for made in fit.surplus))
     return construct(
         Finding,
         name="missing_call",
@@ -167,7 +167,7 @@ def _missing_finding(name: str, count: int, fit: _Fit, view: TraceView) -> Findi
 def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Question | None:
     if not expected.judge_routes or fit.bad:
         return None
-    others = [made for made in fit.surplus if made.call.name in view.tools]
+    others = [made for made in fit.surplus if made.name in view.tools]
     if not others:
         return None
     first = others[0]
@@ -177,7 +177,7 @@ def _question(expected: SelectionExpected, fit: _Fit, view: TraceView) -> Questi
         name="indefensible_route",
         place=_place(first),
         expected=", ".join(missing),
-        actual=", ".join(dict.fromkeys(made.call.name for made in others)),
+        actual=", ".join(dict.fromkeys(made.name for made in others)),
     )
     fields = {
         "request": [said.text for said in view.said("user")],
@@ -199,9 +199,9 @@ def _detail(expected: SelectionExpected, fit: _Fit, view: TraceView) -> dict[str
 
 
 def _label(made: CallView, view: TraceView) -> str:
-    if view.tools and made.call.name not in view.tools:
+    if view.tools and made.name not in view.tools:
         return "unknown_tool"
-    return "malformed" if made.call.arguments is None else made.call.name
+    return "malformed" if made.arguments is None else made.name
 
 
 def _routes(expected: SelectionExpected, fit: _Fit, view: TraceView) -> list[list[str]]:

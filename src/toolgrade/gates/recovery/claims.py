@@ -228,7 +228,7 @@ def _values(call: CallView) -> set[str]:
 
 
 def _arguments(call: CallView) -> str:
-    return as_text(call.call.arguments or {}).casefold()
+    return as_text(call.arguments or {}).casefold()
 
 
 def _named(clause: str, nouns: Iterable[str]) -> int:

@@ -95,8 +95,8 @@ def find_failures(view: TraceView, expected: RecoveryExpected | None) -> dict[in
     found: dict[int, Failure] = {}
     for call in view.calls:
         name = verbs.acting(call.call)
-        rule = rules.get(name) or rules.get(call.call.name)
-        empty = name in empties or call.call.name in empties
+        rule = rules.get(name) or rules.get(call.name)
+        empty = name in empties or call.name in empties
         failure = recognise(call.result, rule, empty_is_error=empty)
         if failure is not None:
             found[call.number] = failure
@@ -163,9 +163,9 @@ class _Reader:
 
     @staticmethod
     def _is_repeat(failed: CallView, later: CallView) -> bool:
-        if later.call.arguments is None and later.call.arguments_raw != failed.call.arguments_raw:
+        if later.arguments is None and later.call.arguments_raw != failed.call.arguments_raw:
             return False
-        return later.call.name == failed.call.name and equal(later.call.arguments, failed.call.arguments)
+        return later.name == failed.name and equal(later.arguments, failed.arguments)
 
     def _asked_for(self, failed: CallView, later: CallView) -> bool:
         """Whether the user, speaking in between, asked to try again or told that something is different now."""
@@ -216,7 +216,7 @@ class _Reader:
             return False
         tools = self.view.tools
         same_kind = verbs.may_write(tool, tools.get(tool)) == verbs.may_write(name, tools.get(name))
-        return same_kind and shares_value(failed.call.arguments, later.call.arguments)
+        return same_kind and shares_value(failed.arguments, later.arguments)
 
     def _stage(self, label: Label, call: CallView, ok: bool) -> None:
         self.stages.append(Stage(label, call.message, ok, verbs.acting(call.call)))
@@ -235,7 +235,7 @@ class _Reader:
 
 def about(failed: CallView, failure: Failure) -> set[str]:
     """Return the words that a report of this failure would use: the error's, the tool's, the arguments'."""
-    values = " ".join(str(value)[:200] for value in leaves(failed.call.arguments))
+    values = " ".join(str(value)[:200] for value in leaves(failed.arguments))
     name = " ".join(verbs.words(verbs.acting(failed.call)))
     return report_language.significant(f"{failure.message} {name} {values} tool tools system service request")
 

@@ -37,7 +37,7 @@ def _check(fault: Fault, echoes: Any, view: TraceView, failures: dict[int, Failu
         return Fired(fault, (), "the trace echoes no faults; expected a list in metadata.faults")
     if not any(_echoes(fault, echo) for echo in echoes):
         return Fired(fault, (), f"metadata.faults does not list {fault.kind} at call {fault.nth} of {fault.tool}")
-    calls = [call for call in view.calls if fault.tool in (call.call.name, verbs.acting(call.call))][
+    calls = [call for call in view.calls if fault.tool in (call.name, verbs.acting(call.call))][
         fault.nth - 1 : fault.nth - 1 + fault.times
     ]
     if not calls:

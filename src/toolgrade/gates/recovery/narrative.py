@@ -69,7 +69,7 @@ def _spoken(message: Message) -> list[dict[str, Any]]:
 
 
 def _called(call: CallView, limit: int = TEXT_LIMIT) -> dict[str, Any]:
-    arguments = call.call.arguments if call.call.arguments is not None else call.call.arguments_raw
+    arguments = call.arguments if call.arguments is not None else call.call.arguments_raw
     return {"tool": verbs.acting(call.call), "arguments": cut(as_text(arguments), limit)}
 
 

@@ -115,5 +115,5 @@ def _cuts(index: Index, leaves: list[int], known: int) -> list[dict[str, Any]]:
             held.pointer: _short(held.value) if isinstance(held.value, str) else held.value
             for held in [index.leaves[leaf] for leaf in sorted(wanted[document])[: _SHOWN * 2]]
         }
-        out.append({"call": call.number, "tool": call.call.name, "values": values})
+        out.append({"call": call.number, "tool": call.name, "values": values})
     return out

@@ -117,7 +117,7 @@ def _contradiction(index: Index, said: Said, item: Settled, earlier: tuple[Said,
         note = f"{stated}, here in turn {said.turn}: {note}"
     return Finding(
         name="contradicts_payload" if earlier is None else "drifted_value",
-        place=Place(step=said.step, turn=said.turn, tool=call.call.name, call=call.number, pointer=leaf.pointer),
+        place=Place(step=said.step, turn=said.turn, tool=call.name, call=call.number, pointer=leaf.pointer),
         expected=leaf.value,
         actual=item.claim.text,
         note=note,

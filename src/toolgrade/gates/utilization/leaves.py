@@ -138,9 +138,9 @@ class Leaves:
     def add(self, call: CallView) -> None:
         """Read the payload of one call; the arguments of the call name what the payload is about."""
         assert call.result is not None  # noqa: S101
-        record = self._record(-1, (call.call.name,), 0)
+        record = self._record(-1, (call.name,), 0)
         self.documents.append(Document(call, record))
-        for value in (call.call.arguments or {}).values():
+        for value in (call.arguments or {}).values():
             if isinstance(value, str | int) and not isinstance(value, bool):
                 self._label(str(value), label(str(value)), record, naming=True)
                 day = payload_moment(value)[0] if isinstance(value, str) and len(value) < 40 else None

@@ -32,7 +32,7 @@ def unused(wanted: tuple[MustUse, ...], view: TraceView) -> tuple[list[Finding],
     for want in wanted:
         found = None
         for call in reversed(view.calls):
-            if call.call.name == want.tool and call.result is not None and call.result_message is not None:
+            if call.name == want.tool and call.result is not None and call.result_message is not None:
                 found = _select(want, payload(call.result))
                 if found:
                     break
@@ -59,7 +59,7 @@ def _select(want: MustUse, content: Any) -> list[tuple[str, Any]]:
 def _ignored(call: CallView, pointer: str, value: Any) -> Finding:
     return Finding(
         name="ignored_result",
-        place=Place(step=call.step, turn=call.turn, tool=call.call.name, call=call.number, pointer=pointer),
+        place=Place(step=call.step, turn=call.turn, tool=call.name, call=call.number, pointer=pointer),
         expected=value,
         note="the value reaches no later answer",
     )
