@@ -49,6 +49,16 @@ def test_reports_tell_consistency_by_tag(outcome: RunOutcome) -> None:
     assert "<th>multi_turn</th><td>selection</td>" in html_report(outcome.folder)
 
 
+def test_consistency_over_cases_of_unlike_length_says_over_how_many(tmp_path: Path) -> None:
+    """Case a passed 4 of 4, case b 0 of 1: pass^1 is 1/2 over both, pass^2 to pass^4 are 1 over case a alone."""
+    traces, cases = write_suite(tmp_path, [("a", GOOD)] * 4 + [("b", GOOD)])
+    cases.write_text(cases.read_text().replace("no_tool", "multi_turn"))
+    told = printed(run(RunPlan(traces=traces, suite=load_suite(cases)), tmp_path / "run"), width=200)
+    assert "pass^1..4 0.50 1.00 1.00 1.00" in told
+    assert "(over 2, 1, 1, 1 cases with so many trials decided)" in told
+    assert "0.50→1.00 k=4 (1/2)" in told
+
+
 def test_reports_tell_every_family_of_coverage(outcome: RunOutcome) -> None:
     shown = printed(outcome)
     for told in ("tags: no_tool 1, multi_turn 1", "tools: look 1, cancel 1", "argument values: none", "errors: none"):

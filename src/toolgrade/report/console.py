@@ -214,24 +214,28 @@ def tag_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
 
 
 def _first_and_last(consistency: Sequence[Consistency]) -> str:
-    known = [(c.k, c.pass_hat_k.value) for c in consistency if c.pass_hat_k.value is not None]
+    known = [(c.k, c.pass_hat_k.value, c.pass_hat_k.n) for c in consistency if c.pass_hat_k.value is not None]
     if not known:
         return "–"
-    return f"{known[0][1]:.2f}→{known[-1][1]:.2f} k={known[-1][0]}"
+    (_, first, cases), (k, last, long_enough) = known[0], known[-1]
+    part = f" ({long_enough}/{cases})" if long_enough < cases else ""
+    return f"{first:.2f}→{last:.2f} k={k}{part}"
 
 
 def _by_tag(console: Console, summary: Summary) -> None:
     checks, rows = tag_table(summary)
     if not rows:
         return
-    _print_table(console, ("pass^1→pass^k by tag", *checks), rows)
+    _print_table(console, ("pass^1→pass^k by tag (cases with k/all)", *checks), rows)
 
 
 def consistency_text(consistency: Sequence[Consistency]) -> str:
-    """Return `pass^1..k` and `pass@1..k` in one line."""
+    """Return `pass^1..k` and `pass@1..k` in one line, with the numbers of cases where not all have k decided trials."""
     hat = [f"{c.pass_hat_k.value:.2f}" for c in consistency if c.pass_hat_k.value is not None]
     at = [f"{c.pass_at_k.value:.2f}" for c in consistency if c.pass_at_k.value is not None]
-    return f"pass^1..{len(hat)} {' '.join(hat)}   pass@1..{len(at)} {' '.join(at)}"
+    cases = [c.pass_hat_k.n for c in consistency if c.pass_hat_k.value is not None]
+    over = f"   (over {', '.join(map(str, cases))} cases with so many trials decided)" if len(set(cases)) > 1 else ""
+    return f"pass^1..{len(hat)} {' '.join(hat)}   pass@1..{len(at)} {' '.join(at)}{over}"
 
 
 def _coverage(console: Console, summary: Summary) -> None:
