@@ -49,6 +49,17 @@ def test_reports_tell_consistency_by_tag(outcome: RunOutcome) -> None:
     assert "<th>multi_turn</th><td>selection</td>" in html_report(outcome.folder)
 
 
+def test_reports_say_which_checks_leave_whole_traces_open(tmp_path: Path) -> None:
+    """An answer that states a value leaves `utilization` to a judge; without an answer nothing is left open."""
+    answered = [*GOOD, {"role": "assistant", "content": "Reservation A1 went through fine, all 3 bags too."}]
+    traces, cases = write_suite(tmp_path, [("a", answered), ("a", GOOD), ("b", SILENT)])
+    outcome = run(RunPlan(traces=traces, suite=load_suite(cases)), tmp_path / "run")
+    assert outcome.summary.aggregate == {"unknown": 1, "passed": 2}
+    assert "= 1.00" in printed(outcome, width=200)
+    assert "1 unknown (open: 1 utilization)" in printed(outcome, width=200)
+    assert "1 unknown (open: 1 utilization)" in html_report(outcome.folder)
+
+
 def test_consistency_over_cases_of_unlike_length_says_over_how_many(tmp_path: Path) -> None:
     """Case a passed 4 of 4, case b 0 of 1: pass^1 is 1/2 over both, pass^2 to pass^4 are 1 over case a alone."""
     traces, cases = write_suite(tmp_path, [("a", GOOD)] * 4 + [("b", GOOD)])

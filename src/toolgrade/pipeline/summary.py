@@ -107,7 +107,10 @@ class Questions(Frozen):
 
 
 class Summary(Frozen):
-    """A whole run. There is no single score for all checks."""
+    """A whole run. There is no single score for all checks.
+
+    `aggregate_undecided` counts, of the traces without a verdict on the whole, those in which a check is open.
+    """
 
     traces: int
     unreadable: int
@@ -115,6 +118,7 @@ class Summary(Frozen):
     cases: int
     cases_without_traces: tuple[str, ...]
     aggregate: dict[Status, int]
+    aggregate_undecided: dict[Check, int]
     aggregate_rate: Rate
     aggregate_consistency: tuple[Consistency, ...]
     checks: dict[Check, CheckSummary]
@@ -157,6 +161,7 @@ def summarise(tally: Tally, cases: Mapping[str, Case], tools: Mapping[str, ToolS
         cases=len(cases),
         cases_without_traces=tuple(case for case in cases if case not in tally.cases_seen),
         aggregate=dict(tally.aggregate),
+        aggregate_undecided={check: tally.undecided[check] for check in CHECKS if tally.undecided[check]},
         aggregate_rate=aggregate,
         aggregate_consistency=_consistency(tally.aggregate_by_case, rng),
         checks=checks,

@@ -9,6 +9,8 @@ from toolgrade.core.finding import CHECKS, Check, FindingName
 from toolgrade.core.result import TraceResult
 from toolgrade.core.verdict import Basis, CheckResult, Status
 
+_UNDECIDED = ("unknown", "judge_error")
+
 
 @dataclass
 class FindingTally:
@@ -67,6 +69,7 @@ class Tally:
         self.unreadable = 0
         self.first_errors: list[str] = []
         self.aggregate: Counter[Status] = Counter()
+        self.undecided: Counter[Check] = Counter()
         self.aggregate_by_case: defaultdict[str, Counter[Status]] = defaultdict(Counter)
         self.checks: dict[Check, CheckTally] = {check: CheckTally() for check in CHECKS}
         self.routes: Counter[tuple[str, str]] = Counter()
@@ -86,10 +89,13 @@ class Tally:
             self.unreadable += 1
             if len(self.first_errors) < 5:
                 self.first_errors.append(problem)
-        self.aggregate[result.aggregate.status] += 1
+        whole = result.aggregate
+        self.aggregate[whole.status] += 1
+        if whole.status == "unknown":
+            self.undecided.update(check for check, (status, _) in whole.components.items() if status in _UNDECIDED)
         if result.case_id is not None:
             self.cases_seen[result.case_id] += 1
-            self.aggregate_by_case[result.case_id][result.aggregate.status] += 1
+            self.aggregate_by_case[result.case_id][whole.status] += 1
             self._path(result)
         self.tools_called.update(result.tools_called)
         for name, spread in self.sizes.items():

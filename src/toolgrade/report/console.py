@@ -154,9 +154,17 @@ def undecided_text(check: CheckSummary, basis: str) -> str:
     return ", ".join(f"{n} {status}" for status, n in statuses.items() if status not in ("passed", "failed"))
 
 
+def whole_undecided(summary: Summary) -> list[str]:
+    """Return how many traces have no verdict on the whole, by status, and which checks leave it open."""
+    told = {status: f"{n} {status}" for status, n in summary.aggregate.items() if status not in ("passed", "failed")}
+    if summary.aggregate_undecided:
+        told["unknown"] += f" (open: {', '.join(f'{n} {check}' for check, n in summary.aggregate_undecided.items())})"
+    return list(told.values())
+
+
 def _whole(console: Console, summary: Summary) -> None:
     rate = summary.aggregate_rate
-    other = ", ".join(f"{n} {status}" for status, n in summary.aggregate.items() if status not in ("passed", "failed"))
+    other = ", ".join(whole_undecided(summary))
     value = "undefined" if rate.value is None else f"{rate.value:.2f}"
     interval = f" {interval_text(rate)}" if interval_text(rate) else ""
     console.print(

@@ -21,7 +21,7 @@ from toolgrade.pipeline.summary import CheckSummary, Consistency, Summary
 from toolgrade.pipeline.thresholds import ThresholdResult
 from toolgrade.pipeline.triage import read_decisions, upheld
 from toolgrade.report.charts import agreement_chart, confusion_chart, consistency_chart, rates_chart
-from toolgrade.report.console import classified_lines, interval_text
+from toolgrade.report.console import classified_lines, interval_text, whole_undecided
 from toolgrade.report.difference import judged_line
 from toolgrade.report.judging import judging_lines
 from toolgrade.report.page import collect
@@ -57,6 +57,7 @@ def html_report(run: Path, base: Path | None = None) -> str:
         "swaps": most_swapped(summary.confusion, _tools(run)) if summary.confusion is not None else [],
         "fields": _fields(summary),
         "classified": classified_lines(summary),
+        "whole_undecided": whole_undecided(summary),
         "page": page,
         "stages": page.sections.stages(),
         "consistency": _consistency(summary),

@@ -74,7 +74,11 @@ def _more(summary: Summary) -> list[str]:
     lines = [f"- {line}" for line in classified_lines(summary)]
     checks, rows = tag_table(summary)
     if rows:
-        lines += ["", f"| pass^1→pass^k by tag (cases with k/all) | {' | '.join(checks)} |", "|---" * (len(checks) + 1) + "|"]
+        lines += [
+            "",
+            f"| pass^1→pass^k by tag (cases with k/all) | {' | '.join(checks)} |",
+            "|---" * (len(checks) + 1) + "|",
+        ]
         lines += [f"| {' | '.join([plain(tag), *cells])} |" for tag, *cells in rows]
     if summary.coverage is not None:
         lines += ["", *(f"- {name}: {plain(told)}" for name, told in coverage_lines(summary.coverage))]
