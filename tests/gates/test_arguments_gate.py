@@ -32,6 +32,7 @@ BOOK = ToolSpec(
         "required": ["city"],
     },
 )
+LOOSE = ToolSpec(name="book", parameters={"properties": {"city": {}, "seats": {"default": 2}}})
 PING = ToolSpec(name="ping", parameters={"type": "object", "properties": {}})
 TOOLS = {"book": BOOK, "ping": PING}
 
@@ -262,14 +263,31 @@ def test_a_duplicate_entry_needs_a_call_of_its_own(recorded):
     assert (result.status, result.score) == ("failed", 0.5)
 
 
-def test_as_many_entries_as_possible_are_met_in_full(recorded):
+@pytest.mark.parametrize("compare", [{}, {"$.note": "text"}])
+def test_as_many_entries_as_possible_are_met_in_full(recorded, compare):
     """Shares alone would split: 2/3 + 1/2 is more than the 1 + 0 of the one full match."""
     view = recorded(
         [("book", {"city": "a", "seats": 1, "note": "n"}), ("book", {"city": "a", "seats": 1, "note": "m"})],
         tools=TOOLS,
     )
-    pairs = paired((entry(note="n", kind="inside"), entry(city="a", seats=1, note="n")), view)
+    entries = (entry(compare=compare, note="n", kind="inside"), entry(compare=compare, city="a", seats=1, note="n"))
+    pairs = paired(entries, view)
     assert [pair.made.number for pair in pairs] == [1, 0]
+
+
+def test_an_equal_value_is_worth_more_than_one_that_a_judge_must_see(recorded):
+    wanted = entry(city="Rome", note="a birthday", compare={"$.note": "semantic"})
+    calls = [("book", {"city": "Rome", "note": "somebody turns 30"}), ("book", {"city": "Rome", "note": "a birthday"})]
+    for made in (calls, calls[::-1]):
+        result = check_arguments((wanted,), recorded(made, tools=TOOLS))
+        assert (result.status, result.questions) == ("passed", ())
+
+
+def test_a_null_that_counts_as_absent_leaves_the_default(recorded):
+    """`seats` is 2 by the schema's default: a null is another value, unless null means absent."""
+    made = recorded([("book", {"city": "Rome", "seats": None})], tools={"book": LOOSE})
+    assert check_arguments((entry(city="Rome", seats=2, null_is_absent=True),), made).status == "passed"
+    assert check_arguments((entry(city="Rome", seats=2),), made).status == "failed"
 
 
 def test_unreadable_arguments_count_once(recorded):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace
+from toolgrade.core.trace import Message, ToolCall, ToolResult, Trace, Usage
 from toolgrade.core.view import TraceView
 
 
@@ -39,3 +39,17 @@ def test_results_that_answer_nothing_are_kept_apart():
     stray = ToolResult(call_id="9", content="x")
     view = TraceView(Trace(id="t", messages=(Message(role="tool", result=stray),)))
     assert view.unmatched_results == [(0, stray)]
+
+
+def test_the_traces_own_total_comes_before_the_sum_over_its_messages() -> None:
+    messages = (
+        Message(role="assistant", content="a", latency_ms=10, usage=Usage(input_tokens=5)),
+        Message(role="assistant", content="b", latency_ms=20, usage=Usage(input_tokens=5, output_tokens=2)),
+        Message(role="assistant", content="c"),
+    )
+    summed = TraceView(Trace(id="t", messages=messages))
+    assert (summed.latency_ms, summed.tokens) == (30, 12)
+    told = TraceView(Trace(id="t", messages=messages, latency_ms=100, usage=Usage(input_tokens=50, output_tokens=1)))
+    assert (told.latency_ms, told.tokens) == (100, 51)
+    silent = TraceView(Trace(id="t", messages=messages[2:]))
+    assert (silent.latency_ms, silent.tokens) == (None, None)

@@ -52,10 +52,11 @@ def test_reports_tell_consistency_by_tag(outcome: RunOutcome) -> None:
 def test_reports_say_which_checks_leave_whole_traces_open(tmp_path: Path) -> None:
     """An answer that states a value leaves `utilization` to a judge; without an answer nothing is left open."""
     answered = [*GOOD, {"role": "assistant", "content": "Reservation A1 went through fine, all 3 bags too."}]
-    traces, cases = write_suite(tmp_path, [("a", answered), ("a", GOOD), ("b", SILENT)])
+    failed = [*WRONG_VALUE, answered[-1]]
+    traces, cases = write_suite(tmp_path, [("a", answered), ("a", GOOD), ("a", failed), ("b", SILENT)])
     outcome = run(RunPlan(traces=traces, suite=load_suite(cases)), tmp_path / "run")
-    assert outcome.summary.aggregate == {"unknown": 1, "passed": 2}
-    assert "= 1.00" in printed(outcome, width=200)
+    assert outcome.summary.checks["utilization"].statuses["intrinsic"]["unknown"] == 2
+    assert outcome.summary.aggregate == {"unknown": 1, "passed": 2, "failed": 1}
     assert "1 unknown (open: 1 utilization)" in printed(outcome, width=200)
     assert "1 unknown (open: 1 utilization)" in html_report(outcome.folder)
 

@@ -61,9 +61,8 @@ def _together(entries: list[ArgumentsExpected], calls: Sequence[CallView], defau
     looks = [[_look(entry, made.arguments, defaults) for made in calls] for entry in entries]
     taken: Sequence[int | None] | None = _first_met(looks)
     if taken is None:
-        # so much more for all fields that no sum of shares outweighs it
-        bonus = len(entries)
-        taken = assign([[one.weight + bonus if one.weight > 1 else one.weight for one in row] for row in looks])
+        # Another full match costs at most two others, which weigh less than 1 each: it is always worth it.
+        taken = assign([[look.weight for look in row] for row in looks])
     return [
         _pair(entry, None, _NO_LOOK, defaults) if column is None else _pair(entry, calls[column], row[column], defaults)
         for entry, row, column in zip(entries, looks, taken, strict=True)
