@@ -138,7 +138,7 @@ def peak_memory(count: int) -> float:
 def peer(traces: list[Trace], suite: Suite, ours: float, from_file: float) -> dict[str, Any]:
     """Time DeepEval's evaluate(), and its bare metric, with names and arguments on the same traces and expectations.
 
-    The bare metric is one object that measures case after case: making a new one for each case takes far longer than measuring.
+    The bare metric is one object that measures case after case: making one takes far longer than measuring.
     """
     os.environ.setdefault("OPENAI_API_KEY", "unused")  # it wants one even where no model is called
     os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
