@@ -56,8 +56,6 @@ class TraceView:
         self.tools_are_recorded = tools is None
         self.tools = {tool.name: tool for tool in trace.tools or ()} if tools is None else tools
         self.calls_of: dict[str, list[CallView]] = {}
-        self.steps = 0
-        self.turns = 0
         self.unmatched_results: list[tuple[int, ToolResult]] = []
         messages = list(map(vars, trace.messages))  # dictionaries are looked up several times faster than models
         self.tokens = _tokens(trace.usage, messages)
