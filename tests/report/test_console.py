@@ -57,8 +57,16 @@ def test_reports_say_which_checks_leave_whole_traces_open(tmp_path: Path) -> Non
     outcome = run(RunPlan(traces=traces, suite=load_suite(cases)), tmp_path / "run")
     assert outcome.summary.checks["utilization"].statuses["intrinsic"]["unknown"] == 2
     assert outcome.summary.aggregate == {"unknown": 1, "passed": 2, "failed": 1}
+    assert "beside completion 0.67" in printed(outcome, width=200)  # 2 of the 3 that have a verdict
     assert "1 unknown (open: 1 utilization)" in printed(outcome, width=200)
     assert "1 unknown (open: 1 utilization)" in html_report(outcome.folder)
+
+
+def test_completion_is_undefined_where_no_run_has_a_verdict(tmp_path: Path) -> None:
+    traces, _ = write_suite(tmp_path, [("a", GOOD), ("a", GOOD)])
+    outcome = run(RunPlan(traces=traces, checks=("selection",)), tmp_path / "run")
+    assert "beside completion undefined" in printed(outcome, width=200)
+    assert "beside completion \N{EN DASH}" in html_report(outcome.folder)
 
 
 def test_consistency_over_cases_of_unlike_length_says_over_how_many(tmp_path: Path) -> None:

@@ -85,7 +85,10 @@ class SizeSummary(Frozen):
 
 
 class Convergence(Frozen):
-    """Path convergence over cases, shown next to completion: C compares with the shortest run seen, a proxy."""
+    """Path convergence over cases, shown next to completion: C compares with the shortest run seen, a proxy.
+
+    `completion` is the share passed of the runs that have a verdict on the whole, None where none has.
+    """
 
     value: float | None
     cases: int
@@ -265,11 +268,11 @@ def _convergence(tally: Tally) -> Convergence:
     """C of a case is the mean over its runs of shortest / steps; the run's value is the mean over cases."""
     several = [list(path.steps.elements()) for path in tally.paths.values() if path.steps.total() > 1]
     values = [found for steps in several if (found := path_convergence(steps).value) is not None]
-    runs = sum(path.steps.total() for path in tally.paths.values())
+    decided = sum(path.decided for path in tally.paths.values())
     completed = sum(path.completed for path in tally.paths.values())
     return Convergence(
         value=sum(values) / len(values) if values else None,
         cases=len(values),
-        completion=completed / runs if runs else None,
+        completion=completed / decided if decided else None,
         reason=None if values else "no case has two or more readable runs",
     )

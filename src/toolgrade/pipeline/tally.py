@@ -55,9 +55,10 @@ class Spread:
 
 @dataclass
 class Path:
-    """The trials of one case: how many took how many steps, and how many completed."""
+    """The trials of one case: how many took how many steps, and how many have a verdict and completed."""
 
     steps: Counter[int] = field(default_factory=Counter)
+    decided: int = 0
     completed: int = 0
 
 
@@ -157,6 +158,7 @@ class Tally:
             return
         path = self.paths[result.case_id]
         path.steps[steps] += 1
+        path.decided += result.aggregate.status in ("passed", "failed")
         path.completed += result.aggregate.status == "passed"
 
 

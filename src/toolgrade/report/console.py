@@ -176,10 +176,11 @@ def _whole(console: Console, summary: Summary) -> None:
     if summary.aggregate_consistency:
         console.print("  " + consistency_text(summary.aggregate_consistency), highlight=False, soft_wrap=True)
     convergence = summary.convergence
-    if convergence.value is not None and convergence.completion is not None:
+    if convergence.value is not None:
+        beside = "undefined" if convergence.completion is None else f"{convergence.completion:.2f}"
         console.print(
             f"  path convergence {convergence.value:.2f} (against the shortest run seen of {convergence.cases} cases) "
-            f"beside completion {convergence.completion:.2f}",
+            f"beside completion {beside}",
             highlight=False,
             soft_wrap=True,
         )
